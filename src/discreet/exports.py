@@ -32,7 +32,8 @@ class PublicModule(ModuleType):
     def __getattr__(self, name: str) -> object:
         home = _HOMES.get((self.__name__, name))
         if home is not None:
-            value = vars(self)[name] = getattr(importlib.import_module(home), name)
+            module, _, held = home.partition(":")
+            value = vars(self)[name] = getattr(importlib.import_module(module), held or name)
             return value
         path = f"{self.__name__}.{name}"
         may_be = "__path__" in vars(self) and name.isidentifier() and not name.startswith("_")
@@ -62,7 +63,8 @@ def publish(module: str, *, homes: Mapping[str, str] | None = None) -> None:
     module : str
         The module that calls this, at its end: ``publish(__name__)``.
     homes : names and modules, optional
-        Names that load when they are first used, each with the module that holds it.
+        Names that load when they are first used, each with the module that holds it, and ``:name`` if it has
+        another name there.
     """
     for name, home in (homes or {}).items():
         _HOMES[module, name] = home

@@ -407,7 +407,8 @@ def test_files_are_declared_with_how_they_are_written(tmp_path):
         (tmp_path / f"{year}.csv").write_bytes(f"id;cost\nä{year};{cost}\n".encode("cp1252"))
     (tmp_path / "clinic.toml").write_text(
         '[ledger]\nlocation = "c.ledger"\n[budget]\nepsilon = 1\n[tables.visits]\n'
-        'source = ["2024.csv", "2025.csv"]\ncsv = { delimiter = ";", decimal = ",", encoding = "cp1252" }\n'
+        'source = ["2024.csv", "2025.csv"]\n'
+        'csv = { delimiter = ";", decimals = { cost = "," }, encoding = "cp1252" }\n'
         'person = "id"\nlimits = { rows = 1 }\n[tables.visits.columns]\n'
         "cost = { lower = 0, upper = 10, step = 0.5 }\n"
     )

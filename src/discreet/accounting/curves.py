@@ -9,7 +9,6 @@ be asked at every epsilon, also between its points.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, expm1, inf, log
 from typing import TYPE_CHECKING, TypedDict
@@ -29,6 +28,7 @@ from discreet.privacy.events import Event
 from discreet.privacy.events.sampling import sampling_assumption
 from discreet.privacy.neighbors import Neighbors
 from discreet.privacy.rational import Number, float_above, rational
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from discreet.figures import Axes

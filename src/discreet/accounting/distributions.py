@@ -7,7 +7,6 @@ docs/proofs/finite.md.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, isfinite, log
 from typing import NamedTuple
@@ -28,7 +27,7 @@ from discreet.privacy.events import Event
 from discreet.privacy.events.finite import MOST_OUTCOMES
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number, float_above, rational, whole
-from discreet.records import Record
+from discreet.records import Record, dataclass
 
 __all__ = ["LossDistribution", "LossDistributions", "loss_distributions", "read_losses"]
 

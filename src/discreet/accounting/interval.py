@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from discreet.privacy.decimals import float_text_above, float_text_below
 from discreet.privacy.neighbors import Neighbors
+from discreet.records import dataclass
 
 __all__ = ["Interval"]
 

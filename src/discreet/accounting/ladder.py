@@ -15,7 +15,6 @@ The lecture's example is DP-SGD with noise multiplier 4, sampling rate 0.01, 10,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, SupportsFloat
 
@@ -26,6 +25,7 @@ from discreet.privacy import events
 from discreet.privacy.events import Event
 from discreet.privacy.neighbors import Neighbors
 from discreet.privacy.rational import float_above, float_below
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from discreet.figures import Axes

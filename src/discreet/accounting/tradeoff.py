@@ -6,7 +6,6 @@ From the profile alone (docs/proofs/meaning.md, proposition 9). For two laws on 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -18,6 +17,7 @@ from discreet.errors import ParameterError
 from discreet.privacy.decimals import float_text_above, float_text_below
 from discreet.privacy.events import Event
 from discreet.privacy.neighbors import Neighbors
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from discreet.figures import Axes

@@ -8,7 +8,6 @@ with the stated confidence. Nothing is assumed about the mechanism.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from discreet.audit.claims import points
 from discreet.audit.outputs import output_key
 from discreet.audit.precision import lowest_bit, trailing_zeros
 from discreet.audit.report import Finding
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence

@@ -7,7 +7,6 @@ violation that is reported here is certain, and none is ever reported by roundin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, isqrt, log
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 from discreet.audit.claims import points
 from discreet.noise.enclosure import exponential
 from discreet.privacy.guarantees import ApproximateDP, GaussianDP, PureDP, RenyiDP
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,6 @@ enters. Paths are followed in the order of their mass, the most probable first.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, NoReturn
@@ -19,6 +18,7 @@ import numpy as np
 from discreet.audit.outputs import observe, output_key
 from discreet.audit.words import NotEnumerable, WordLaw, word_law
 from discreet.noise.entropy import Source, using
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping

@@ -8,7 +8,6 @@ the scalar one; the second also catches a wrong scale in either direction.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import erfc, exp, sqrt
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from discreet.audit.report import Finding
 from discreet.audit.samples import additive_event
 from discreet.noise.grid import steps_of
 from discreet.privacy.events import DiscreteLaplace, RoundedGaussian
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from discreet.errors import DiscreetError
+from discreet.records import dataclass
 
 __all__ = ["AuditFailed", "Finding", "Report", "Verdict"]
 

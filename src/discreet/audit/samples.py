@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from discreet.audit.outputs import behind, observe, output_key
 from discreet.noise.entropy import Source, current, using
 from discreet.privacy.events import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence

@@ -11,14 +11,14 @@ units is left undecided, and is counted.
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
 from discreet.noise.entropy import Source
-from discreet.records import Record
+from discreet.records import Record, dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

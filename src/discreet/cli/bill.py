@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from discreet.cli import formatting, questions
 from discreet.privacy.decimals import below
 from discreet.privacy.rational import float_below
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from discreet.curator import Release

@@ -27,6 +27,7 @@ from typing import NoReturn
 from discreet.cli.commands.account import ACCOUNT
 from discreet.cli.commands.calibrate import CALIBRATE
 from discreet.cli.commands.check import CHECK
+from discreet.cli.commands.cut import CUT
 from discreet.cli.commands.demo import DEMO
 from discreet.cli.commands.explain import EXPLAIN
 from discreet.cli.commands.init import INIT
@@ -50,7 +51,7 @@ from discreet.visible import visible_lines
 
 __all__ = ["COMMANDS", "main"]
 
-COMMANDS = (DEMO, INIT, CHECK, PREVIEW, QUERY, EXPLAIN, LEDGER, ACCOUNT, CALIBRATE)
+COMMANDS = (DEMO, INIT, CHECK, PREVIEW, QUERY, CUT, EXPLAIN, LEDGER, ACCOUNT, CALIBRATE)
 
 _REFUSED = 2
 _LEDGER_TROUBLE = 3

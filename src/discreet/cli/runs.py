@@ -7,7 +7,6 @@ import math
 import sys
 from argparse import Action, ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.errors import ParameterError
@@ -15,6 +14,7 @@ from discreet.privacy import Neighbors, events
 from discreet.privacy.events import Event
 from discreet.privacy.events.sampling import sampling_assumption
 from discreet.privacy.rational import non_negative, rational
+from discreet.records import dataclass
 
 __all__ = [
     "MECHANISMS",

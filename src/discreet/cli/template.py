@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from discreet.records import dataclass
 
 __all__ = ["TABLE", "Draft", "declaration_text", "quoted", "toml_key"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NoReturn, TypeAlias
@@ -55,6 +55,7 @@ from discreet.data.language.declarations import KeyValue
 from discreet.errors import DiscreetError, EngineFailed, ParameterError
 from discreet.noise.entropy import current
 from discreet.privacy.rational import whole
+from discreet.records import dataclass
 
 __all__ = ["Door"]
 

@@ -6,7 +6,7 @@ As in `key_counts`, names and counts are private until a mechanism has decided w
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +20,7 @@ from discreet.data.language.plan import LARGEST_CELLS, KeyCountPlan
 from discreet.data.language.relations import leftmost
 from discreet.data.language.types import column_type
 from discreet.errors import UnsupportedQuery
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     import ibis

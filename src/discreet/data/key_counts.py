@@ -8,7 +8,7 @@ mechanism that decides which keys are shown; nothing else leaves.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +21,7 @@ from discreet.data.language.plan import LARGEST_CELLS, KeyPlan
 from discreet.data.language.relations import leftmost
 from discreet.data.language.types import Type, column_type
 from discreet.errors import DiscreetError, UnsupportedQuery
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     import ibis

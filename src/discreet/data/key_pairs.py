@@ -6,7 +6,7 @@ It is fetched from the engine and is as private as the rows; nothing prints it, 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from discreet.data.key_counts import check_key_plan, has_few_keys, named_keys
 from discreet.data.language.declarations import KeyValue
 from discreet.data.language.plan import KeyPlan
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     import ibis.expr.types

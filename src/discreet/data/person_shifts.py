@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from discreet.data.contributions import contributions
@@ -34,6 +34,7 @@ from discreet.data.lots import PERSON, axis_name, key_name, measure_name
 from discreet.data.prepared.sample import needs_no_bounding
 from discreet.data.salt import fresh_salt
 from discreet.errors import ParameterError
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from discreet.data.tables.table import Table

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from discreet.noise.entropy import current
+from discreet.records import dataclass
 
 __all__ = ["Salt", "fresh_salt"]
 

@@ -7,7 +7,7 @@ statement, and returns integers that are private: they go to a mechanism and now
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING
@@ -34,6 +34,7 @@ from discreet.data.language.plan import Group, GroupKey, Plan
 from discreet.errors import EngineFailed, ParameterError
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 from discreet.privacy.sensitivity import Sensitivity
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     import pyarrow

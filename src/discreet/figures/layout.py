@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from math import ceil
 from typing import Any
@@ -15,6 +14,7 @@ import numpy as np
 from discreet.errors import MissingExtra, ParameterError
 from discreet.figures.fonts import read_wide
 from discreet.figures.style import Axes, Panels, is_new, series_of
+from discreet.records import dataclass
 
 __all__ = ["group_places", "label_axes", "panels", "time_places"]
 

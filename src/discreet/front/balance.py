@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from discreet.curator import Account, Request
 from discreet.errors import ParameterError
 from discreet.privacy.decimals import reading, show_below
 from discreet.privacy.rational import float_written, rational
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from discreet.figures import Axes

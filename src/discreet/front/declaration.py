@@ -19,6 +19,7 @@
     # source_env = "CLINIC_VISITS"   # instead: the environment variable that holds such an address
     # source = ["2024.csv", "2025.csv"]                       # several files, and how they are written:
     # csv = { delimiter = ";", decimal = ",", thousands = ".", encoding = "cp1252", dates = "%d.%m.%Y" }
+    #                                      # and decimals = { latitude = "." } for columns with another mark
     person = "patient_id"            # or each_row = true, or that of a row in another table:
     # person = { through = "orders", on = "order_id", to = "id" }  # `to` if it is called otherwise there
     limits = { rows = 10 }           # { groups = 4, rows_per_group = 2 } or { rows = "auto", at_most = 1000 }
@@ -46,7 +47,7 @@ import datetime
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import cast
 
@@ -58,6 +59,7 @@ from discreet.data.language.declarations import Declared, Person
 from discreet.data.language.ownership import Through, through
 from discreet.errors import ParameterError
 from discreet.front.sections import Section, read_toml
+from discreet.records import dataclass
 
 __all__ = ["TYPES", "Declaration", "LedgerPlace", "PublicFacts", "TableFacts", "read_declaration"]
 
@@ -66,7 +68,7 @@ TYPES = ("boolean", "integer", "float", "text", "date", "timestamp", "instant")
 
 _BOUNDS = ("lower", "upper", "step", "nan", "infinity", "null")
 _KEYS = ("keys", "null_key")
-_FORM = ("delimiter", "decimal", "thousands", "encoding", "dates", "times", "names")
+_FORM = ("delimiter", "decimal", "decimals", "thousands", "encoding", "dates", "times", "names")
 _DATES = "{ first = 2020-01-01, last = 2024-12-31 }"
 _KINDS = f'{{ lower = …, upper = …, step = … }}, {{ keys = […] }}, {{ dates = {_DATES} }} or {{ type = "…" }}'
 _LIMITS = '{ rows = … }, { rows = "auto", at_most = … } or { groups = …, rows_per_group = … }'

@@ -17,11 +17,12 @@ from discreet.queries.counts.question import LinearQuestion
 from discreet.queries.fitting.cut_rows import cut_query, limit_that_cuts
 from discreet.queries.question.query import Query
 from discreet.queries.sql.statement import read
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from discreet.front.curator import Curator
 
-__all__ = ["cut_by_limits"]
+__all__ = ["LimitCut", "cut_by_limits", "cut_question"]
 
 _SHARES = ("share_of_persons", "share_of_rows")
 _MEASURED_UP_TO_MOST = ("rows_cut", "share_of_rows")
@@ -60,17 +61,50 @@ def cut_by_limits(
     --------
     ``curator.cut_by_limits("SELECT COUNT(*) FROM visits", epsilon=0.1)``
     """
+    cut = cut_question(curator, question, limits=limits, most=most)
+    return cut.told(curator.ask(cut.query, **offer))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitCut:
+    """What is asked about a limit, and how its answer is told.
+
+    Attributes
+    ----------
+    query : Query
+        An ordinary question, which can be previewed and asked.
+    limit, most : int
+        How many rows of a person the limit keeps, and up to how many are counted.
+    """
+
+    query: Query
+    limit: int
+    most: int
+
+    def told(self, release: Release) -> Release:
+        """Return the answer within the range of what is possible, with words of its own."""
+        outputs = tuple(_possible(column) for column in release.outputs)
+        rows = "1 row" if self.limit == 1 else f"{self.limit:,} rows"
+        words = f"what a limit of {rows} per person cuts, of at most {self.most:,} rows per person"
+        noisy = [column for column in outputs if column.name in _MEASURED_UP_TO_MOST]
+        fewer = max(self.most // 2, self.limit + 1)
+        if fewer < self.most and drowned(noisy, release.request, release.event, release.label):
+            words += f"; most={fewer} would have less noise"
+        return replace(release, outputs=outputs, label={**release.label, "counted": words})
+
+
+def cut_question(
+    curator: Curator,
+    question: str | Query | LinearQuestion | TableRequest,
+    *,
+    limits: Limits | None = None,
+    most: int | None = None,
+) -> LimitCut:
+    """Return what `cut_by_limits` asks; it takes the same, without the offer."""
     relation = _rows_of(curator, question)
     limit = limit_that_cuts(relation, curator.tables, limits)
     query, largest = cut_query(relation, limit, most)
-    release = curator.ask(query, **offer)
-    outputs = tuple(_possible(column) for column in release.outputs)
-    rows = "1 row" if limit == 1 else f"{limit:,} rows"
-    words = f"what a limit of {rows} per person cuts, of at most {largest:,} rows per person"
-    noisy = [column for column in outputs if column.name in _MEASURED_UP_TO_MOST]
-    if largest > limit + 1 and drowned(noisy, release.request, release.event, release.label):
-        words += f"; most={max(largest // 2, limit + 1)} would have less noise"
-    return replace(release, outputs=outputs, label={**release.label, "counted": words})
+    return LimitCut(query=query, limit=limit, most=largest)
 
 
 def _possible(column: AnswerColumn) -> AnswerColumn:

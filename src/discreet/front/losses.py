@@ -7,15 +7,14 @@ with the shift that they caused, everything else in full (docs/proofs/per_instan
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import field
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from discreet.accounting import epsilon, instance_event
 from discreet.curator import Release, Request
 from discreet.curator.budget.entries import CHARGE, RESERVE, SETTLE, USE
 from discreet.curator.request.compound_request import CompoundRequest
@@ -25,11 +24,12 @@ from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy.events import Event, compose
 from discreet.privacy.rational import Number, probability, rational, show
-from discreet.stability.per_instance import PerInstanceReport
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from discreet.array_types import Floats
     from discreet.front.curator import Curator
+    from discreet.stability.per_instance import PerInstanceReport
 
 __all__ = ["Revealed", "RevealedCounts", "count_revealed", "revealed"]
 
@@ -69,6 +69,8 @@ class Revealed:
 
     def report(self) -> PerInstanceReport:
         """Return the losses without names, to be drawn as a histogram."""
+        from discreet.stability.per_instance import PerInstanceReport
+
         return PerInstanceReport(losses=np.array([*self.losses.values()], dtype=float), delta=self.delta)
 
     def __str__(self) -> str:
@@ -127,7 +129,7 @@ def revealed(curator: Curator, releases: Sequence[Release], *, delta: Number = 0
     failure = probability(delta, "delta", one=False)
     _check_names(curator)
     people, rest, whole = _events(curator, releases)
-    loss = lru_cache(maxsize=None)(lambda event: epsilon(event, delta=failure).upper)
+    loss = _priced(failure)
     return Revealed(
         losses={person: loss(event + rest) for person, event in people.items()},
         others=loss(rest),
@@ -194,7 +196,7 @@ def _binned(
     curator: Curator, releases: Sequence[Release], edges: Sequence[float], delta: Fraction, *, besides: int
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
     people, rest, _ = _events(curator, releases, besides=besides, coarse=True)
-    loss = lru_cache(maxsize=None)(lambda event: epsilon(event, delta=delta).upper)
+    loss = _priced(delta)
     losses: Floats = np.array([loss(event + rest) for event in people.values()], dtype=float)
     places = np.searchsorted(edges, losses, side="left")
     return np.bincount(places, minlength=len(edges) + 1).astype(np.int64)
@@ -234,6 +236,13 @@ def _events(
     return {person: compose(events) for person, events in people.items()}, compose(full), whole
 
 
+def _priced(delta: Fraction) -> Callable[[Event], float]:
+    """Return what an event costs; every curator has this file, and few need the accountant."""
+    from discreet.accounting import epsilon
+
+    return lru_cache(maxsize=None)(lambda event: epsilon(event, delta=delta).upper)
+
+
 def _shifts_of(request: Request, curator: Curator) -> Mapping[Hashable, tuple[Shift | None, ...]] | None:
     tables = curator.tables
     try:
@@ -246,6 +255,8 @@ def _shifts_of(request: Request, curator: Curator) -> Mapping[Hashable, tuple[Sh
 
 def _event(request: Request, moved: tuple[Shift | None, ...], *, coarse: bool) -> Event:
     """Return what a request revealed about a person who moves its measures by known shifts."""
+    from discreet.accounting import instance_event
+
     events = []
     for part, shift in zip(request.parts, moved, strict=True):
         mechanism = part.mechanism

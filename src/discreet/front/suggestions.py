@@ -6,7 +6,6 @@ arithmetic on their answers. What they cost is charged like any other answer.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +25,7 @@ from discreet.queries.fitting.value_bounds import (
     values_query,
 )
 from discreet.queries.question.terms import CONFIDENCE
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from discreet.front.curator import Curator

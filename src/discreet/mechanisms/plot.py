@@ -7,7 +7,7 @@ which is loaded when a figure is drawn: ``pip install 'discreet[plot]'``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -29,6 +29,7 @@ from discreet.figures import (
 )
 from discreet.privacy.guarantees import ApproximateDP, PureDP
 from discreet.privacy.rational import float_above
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -9,7 +9,6 @@ because an error or a warning would itself be an answer about the data.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -21,6 +20,7 @@ from discreet.noise.grid import LARGEST_STEPS, check_grid, from_grid, steps_of, 
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, check_relation
 from discreet.privacy.rational import Number, rational, typed_as_integers, whole
 from discreet.privacy.sensitivity import Sensitivity
+from discreet.records import dataclass
 
 __all__ = [
     "Lattice",

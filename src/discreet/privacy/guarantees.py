@@ -7,7 +7,6 @@ says it in English.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -16,6 +15,7 @@ from discreet.privacy.decimals import show_above
 from discreet.privacy.grouping import group_delta, group_renyi
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, Related, check_relation
 from discreet.privacy.rational import non_negative, probability, rational, show, whole
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number

@@ -8,14 +8,14 @@ means nothing, and numbers that belong to different relations never mix.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
 from discreet.errors import ParameterError
 from discreet.privacy.rational import show, whole
-from discreet.records import Record
+from discreet.records import Record, dataclass
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.errors import ParameterError
 from discreet.privacy.rational import Number, probability, rational, show
-from discreet.records import Record
+from discreet.records import Record, dataclass
 
 __all__ = ["Offer"]
 

@@ -12,7 +12,6 @@ that divide by n have no meaning there and are refused: release a sum and a coun
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,7 @@ from discreet.errors import ParameterError
 from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, REPLACE_PERSON, Change, Neighbors, check_relation
 from discreet.privacy.rational import float_above, non_negative, rational, show, typed_as_integers, whole
-from discreet.records import Record
+from discreet.records import Record, dataclass
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, log
 from typing import TYPE_CHECKING
@@ -23,6 +22,7 @@ from discreet.errors import ParameterError
 from discreet.privacy.guarantees import ApproximateDP, PureDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 from discreet.privacy.rational import Number, float_below, probability, rational, show
+from discreet.records import dataclass
 from discreet.stability.entries import reals
 from discreet.stability.gaussian_divergence import ideal_epsilons, lattice_epsilons
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
@@ -24,6 +24,7 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.privacy.neighbors import Change, Neighbors, Unit, check_relation
 from discreet.privacy.rational import non_negative, whole
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -8,13 +8,13 @@ y, y' with d(x, y) <= k. The smooth sensitivity of the vector is that of these n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
 from typing import TYPE_CHECKING, Literal, get_args
 
 from discreet.errors import ParameterError
 from discreet.privacy.neighbors import Neighbors
+from discreet.records import dataclass
 from discreet.stability.profile import Profile
 
 if TYPE_CHECKING:

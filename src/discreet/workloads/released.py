@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.privacy.rational import whole
+from discreet.records import dataclass
 from discreet.workloads.error.intervals import LinearAnswer
 from discreet.workloads.queries.ranges import checked_range
 from discreet.workloads.strategies.base import check_domain

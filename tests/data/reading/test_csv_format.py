@@ -150,3 +150,36 @@ def test_public_tables_are_read_in_the_same_forms(tmp_path):
     path.write_bytes("Ort;Land;Einwohner\nKöln;NRW;1,1\n".encode("cp1252"))
     table = PublicTable(Csv(path, delimiter=";", encoding="cp1252", decimal=","))
     assert dict(table.schema) == {"Ort": Type.TEXT, "Land": Type.TEXT, "Einwohner": Type.FLOAT}
+
+
+def test_columns_may_have_marks_of_their_own(tmp_path):
+    """1.234 is a number of three decimals where the mark is a point, and no matter what groups digits."""
+    path = tmp_path / "places.csv"
+    path.write_text("Fall;Kosten;Breite\na;1.234,50;50.935\nb;-7,5;1.234\nc;12.5;48,1\nd;1.234;1,234.5\n")
+    columns = {"Kosten": Bounds(-10, 5000, step=0.01), "Breite": Bounds(-90, 90, step=0.001)}
+    stated = Csv(path, delimiter=";", decimal=",", decimals={"Breite": "."}, thousands=".")
+    found, table = rows(stated, **columns)
+    assert [row["Kosten"] for row in found] == [1234.5, -7.5, None, 1234]
+    assert [row["Breite"] for row in found] == [50.935, 1.234, None, None]
+    assert dict(table.lost().values) == {"Kosten": 1, "Breite": 2}
+    other = Csv(path, delimiter=";", decimals={"Kosten": ","}, thousands=".")
+    assert [row["Kosten"] for row in rows(other, **columns)[0]] == [1234.5, -7.5, None, 1234]
+    assert [row["Breite"] for row in rows(other, **columns)[0]] == [50.935, 1.234, None, None]
+    assert stated == Csv(path, delimiter=";", decimal=",", decimals={"Breite": "."}, thousands=".")
+    assert hash(stated) != hash(Csv(path, delimiter=";", decimal=",", thousands="."))
+
+
+@pytest.mark.parametrize("given", [{"Breite": ";"}, {"Breite": None}, {3: "."}, ["Breite"], "Breite"])
+def test_marks_of_columns_are_marks(tmp_path, given):
+    with pytest.raises(ParameterError, match="decimals are not decimal marks of columns"):
+        Csv(tmp_path / "a.csv", decimals=given)
+
+
+def test_marks_are_of_columns_that_are_there(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("Fall,Kosten\na,1.5\n")
+    stated = Csv(path, decimals={"Preis": ","})
+    with pytest.raises(ParameterError, match="decimals names a column that the files do not have"):
+        Table(stated, person="Fall", limits=Limits(rows=1))
+    with pytest.raises(ParameterError, match="decimals are stated for a public table"):
+        PublicTable(stated)

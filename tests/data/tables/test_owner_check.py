@@ -210,6 +210,9 @@ def test_points_in_a_file_whose_decimal_mark_is_a_comma(tmp_path):
     assert declared.faults("Alter") == {"unreadable": 2, "decimal_point": 2}
     assert "written with a point, while decimal=','" in words_of(declared, "Alter")["decimal_point"]
     assert 'CLIP(CAST("Alter" AS FLOAT)' in words_of(declared, "Alter")["decimal_point"]
+    assert "Csv(…, decimals={'Alter': '.'})" in words_of(declared, "Alter")["decimal_point"]
+    stated = german(tmp_path, {"Alter": Bounds(0, 110)}, decimal=",", decimals={"Alter": "."})
+    assert stated.faults("Alter") == {}
     text = german(tmp_path, {}, decimal=",")
     assert text.faults("Alter") == {"point_numbers_as_text": 3}
     assert "Bounds" not in words_of(text, "Alter")["point_numbers_as_text"]

@@ -20,7 +20,7 @@ Four things stand between this formula and a number, and each is bounded (docs/p
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil, exp, expm1, fsum, inf, log, log1p, log2, pi, sqrt
 
 import numpy as np
@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from discreet.accounting.loss.law import LossLaw
 from discreet.accounting.loss.tilted import UNIT
+from discreet.records import dataclass
 
 __all__ = ["BUMP_HEIGHT", "BUMP_WIDTH", "Contour", "Line", "LossComposition", "choose_line", "peak"]
 

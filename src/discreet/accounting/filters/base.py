@@ -12,7 +12,6 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Self, cast
 
@@ -22,7 +21,7 @@ from discreet.privacy.decimals import show_above, show_below
 from discreet.privacy.events import Composed, Event, compose
 from discreet.privacy.neighbors import Neighbors, check_relation
 from discreet.privacy.rational import show
-from discreet.records import Record
+from discreet.records import Record, dataclass
 
 __all__ = ["Filter"]
 
@@ -69,7 +68,7 @@ class Filter(Record, ABC):
     """How far above its limits recorded events may be: not at all where prices are exact."""
 
     def __init_subclass__(cls, **keywords: object) -> None:
-        super(Filter, cls).__init_subclass__(**keywords)
+        super().__init_subclass__(**keywords)
         _kinds[cls.__name__] = cls  # a slotted dataclass is made twice; the second one stays
 
     def _fill(self, neighbors: Neighbors, limits: tuple[Fraction, ...], **others: object) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, isfinite
 from typing import TYPE_CHECKING, ClassVar
@@ -32,6 +31,7 @@ from discreet.privacy.events import (
 from discreet.privacy.guarantees import ApproximateDP, RenyiDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import float_above, non_negative, rational, show
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
 from typing import TYPE_CHECKING, ClassVar
@@ -16,6 +15,7 @@ from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.guarantees import ApproximateDP, GaussianDP, PureDP, ZeroConcentratedDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import non_negative, probability
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number

@@ -13,13 +13,13 @@ All terms are positive, so that no digits are lost (docs/proofs/contour.md, lemm
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import ceil, exp, expm1, floor, fsum, log1p, prod, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.accounting.loss.tilted import UNIT
+from discreet.records import dataclass
 
 __all__ = ["LaplaceAtoms", "count_atoms"]
 

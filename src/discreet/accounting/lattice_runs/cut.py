@@ -8,7 +8,6 @@ made up for on the safe side: docs/proofs/lattice.md, lemmas 2 and 3.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil, expm1, floor
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from discreet.accounting.lattice_runs.step import LatticeMasses, NormalStep
 from discreet.accounting.loss.tilted import UNIT
 from discreet.array_types import Floats
+from discreet.records import dataclass
 
 __all__ = ["LatticeLaw", "law_above", "law_below", "powers"]
 

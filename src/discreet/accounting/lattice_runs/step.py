@@ -7,7 +7,6 @@ loss is -L, and its order that of -z. A rate of 1 is the step on all data.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from math import inf, log1p
 from typing import NamedTuple
@@ -16,6 +15,7 @@ import numpy as np
 
 from discreet.accounting.loss.tilted import UNIT
 from discreet.array_types import Floats
+from discreet.records import dataclass
 
 __all__ = ["LatticeMasses", "NormalStep"]
 

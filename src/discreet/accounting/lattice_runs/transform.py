@@ -8,7 +8,6 @@ what lies beyond it, and all rounding are bounded: docs/proofs/lattice.md, lemma
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import ceil, exp, expm1, floor, fsum, inf, log, log1p, log2
 
 import numpy as np
@@ -20,6 +19,7 @@ from discreet.accounting.lattice_runs.window import LatticeWindow
 from discreet.accounting.loss.pair import Side
 from discreet.accounting.loss.tilted import UNIT
 from discreet.array_types import Floats
+from discreet.records import dataclass
 
 __all__ = ["Nodes", "delta_nodes"]
 

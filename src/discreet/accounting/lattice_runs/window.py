@@ -7,7 +7,6 @@ good one is short, so that the lattice is fine.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import inf, log
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from discreet.accounting.contour.contour import peak
 from discreet.accounting.lattice_runs.step import NormalStep
 from discreet.array_types import Floats
+from discreet.records import dataclass
 
 __all__ = ["SPARE", "LatticeWindow", "choose_window", "guess_delta", "guess_epsilon"]
 

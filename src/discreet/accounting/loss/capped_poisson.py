@@ -8,7 +8,6 @@ Proofs: docs/proofs/capped_poisson.md.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import exp, log, log1p
@@ -22,6 +21,7 @@ from discreet.errors import ParameterError
 from discreet.privacy import events
 from discreet.privacy.events import group
 from discreet.privacy.rational import float_above
+from discreet.records import dataclass
 
 __all__ = ["SideBySidePair", "full_chance"]
 

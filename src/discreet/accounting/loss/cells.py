@@ -7,7 +7,6 @@ that need be known. Mixtures with Q and exchanges of P and Q keep the order, hen
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -16,6 +15,7 @@ import numpy as np
 from discreet.accounting.loss.law import AtomicLoss, LossLaw, dominated, dominating
 from discreet.accounting.loss.pair import Pair, Side
 from discreet.array_types import Floats
+from discreet.records import dataclass
 
 __all__ = ["CellMasses", "Cells", "CutPair", "mixed_losses", "spaced"]
 

@@ -8,7 +8,6 @@ of as many values as may move. Other vectors have no known worst shift; they are
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, exp, floor, pi, sqrt
 
@@ -19,6 +18,7 @@ from discreet.accounting.loss.mixture import DEVIATIONS, MOST_LOSS, normal_masse
 from discreet.accounting.loss.pair import NO_LOSS, Pair, pair_of
 from discreet.array_types import Floats
 from discreet.privacy import events
+from discreet.records import dataclass
 
 __all__ = ["DiscreteGaussianPair"]
 

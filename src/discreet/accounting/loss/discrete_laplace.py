@@ -8,7 +8,6 @@ moves by k steps in all is never easier to tell apart than one value that does
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import exp
 
 import numpy as np
@@ -18,6 +17,7 @@ from discreet.accounting.loss.pair import NO_LOSS, Pair, finite_pair, pair_of
 from discreet.accounting.loss.pure import MOST_EPSILON
 from discreet.array_types import Floats
 from discreet.privacy import events
+from discreet.records import dataclass
 
 __all__ = ["FineLaplacePair"]
 

@@ -13,7 +13,6 @@ epsilon / 2.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import exp, expm1
 from typing import Any
 
@@ -28,6 +27,7 @@ from discreet.accounting.loss.tilted import UNIT, Tilted
 from discreet.array_types import Floats
 from discreet.privacy import events
 from discreet.privacy.rational import float_above
+from discreet.records import dataclass
 
 __all__ = ["BoundedRangePair"]
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate, pairwise
@@ -24,6 +23,7 @@ from discreet.privacy import events
 from discreet.privacy.directed import exp_interval
 from discreet.privacy.events.finite import Masses
 from discreet.privacy.events.local import log_above
+from discreet.records import dataclass
 
 __all__ = [
     "TwoWayPair",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import exp, inf, sqrt
 
 import numpy as np
@@ -14,6 +13,7 @@ from discreet.accounting.loss.tilted import UNIT, Tilted
 from discreet.privacy import events
 from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.rational import float_above
+from discreet.records import dataclass
 
 __all__ = ["GaussianPair"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import exp, expm1
 
 import numpy as np
@@ -13,6 +12,7 @@ from discreet.accounting.loss.law import LossLaw
 from discreet.accounting.loss.pair import Pair, Side, pair_of
 from discreet.accounting.loss.tilted import UNIT, Tilted
 from discreet.privacy import events
+from discreet.records import dataclass
 
 __all__ = ["LaplacePair"]
 

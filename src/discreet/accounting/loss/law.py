@@ -9,12 +9,12 @@ infinite loss, and, tilted by an order, its characteristic function.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.accounting.loss.tilted import Tilted, TiltedAtoms, merge_atoms
+from discreet.records import dataclass
 
 __all__ = ["AtomicLoss", "LossLaw", "dominated", "dominating"]
 

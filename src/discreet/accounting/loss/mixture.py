@@ -7,14 +7,13 @@ That this pair dominates, for vectors too, is Kahane's inequality (docs/proofs/d
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from discreet.accounting.loss.cells import CellMasses, Cells, CutPair, spaced
 from discreet.accounting.loss.pair import Pair, pair_of
 from discreet.array_types import Floats
 from discreet.privacy import events
+from discreet.records import dataclass
 
 __all__ = ["DEVIATIONS", "MOST_LOSS", "MOST_SHIFT", "MixturePair", "normal_masses"]
 

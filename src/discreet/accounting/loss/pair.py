@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from functools import singledispatch
 from typing import Literal
 
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.accounting.loss.law import AtomicLoss, LossLaw
 from discreet.privacy.events import Event
+from discreet.records import dataclass
 
 __all__ = ["NO_LOSS", "BoundedPair", "FinitePair", "Pair", "Side", "finite_pair", "pair_of"]
 

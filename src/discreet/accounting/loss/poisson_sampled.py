@@ -11,7 +11,6 @@ at epsilon >= 0 and is its own mirror image does. Proofs: docs/proofs/dominating
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple, cast
 
@@ -27,6 +26,7 @@ from discreet.accounting.loss.pair import NO_LOSS, BoundedPair, FinitePair, Pair
 from discreet.accounting.loss.pure import MOST_EPSILON
 from discreet.accounting.loss.tilted import UNIT
 from discreet.privacy import events
+from discreet.records import dataclass
 
 __all__ = ["FloatRate", "MirroredPair", "SampledGaussianPair", "SampledPair", "rate_as_float", "sampled_pair"]
 

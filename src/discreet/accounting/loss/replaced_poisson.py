@@ -7,7 +7,6 @@ That no vectors are worse is Kahane's inequality with signs (docs/proofs/replace
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil, cos, exp, log1p, pi, sqrt
 
 import numpy as np
@@ -20,6 +19,7 @@ from discreet.accounting.loss.pair import NO_LOSS, Pair, pair_of
 from discreet.accounting.loss.poisson_sampled import rate_as_float
 from discreet.array_types import Floats
 from discreet.privacy import events
+from discreet.records import dataclass
 
 __all__ = ["FacingPair", "facing_cumulant"]
 

@@ -6,7 +6,6 @@ less, so the pair need not be attained.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from math import asinh
 
@@ -20,6 +19,7 @@ from discreet.accounting.loss.pure import MOST_EPSILON
 from discreet.accounting.loss.shuffled_response import MOST_PEOPLE, response_pair
 from discreet.privacy import events
 from discreet.privacy.rational import float_above
+from discreet.records import dataclass
 
 __all__ = ["ClonesPair"]
 

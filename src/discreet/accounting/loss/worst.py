@@ -7,7 +7,6 @@ the profile of a pair (docs/proofs/parallel_parts.md), and that pair composes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from math import sqrt
 from typing import cast
@@ -21,6 +20,7 @@ from discreet.accounting.loss.law import AtomicLoss, LossLaw
 from discreet.accounting.loss.mixture import MOST_SHIFT, MixturePair
 from discreet.accounting.loss.pair import BoundedPair, Pair, Side
 from discreet.array_types import Floats
+from discreet.records import dataclass
 
 __all__ = ["WorstPair", "worst_pair"]
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import inf
@@ -20,6 +19,7 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.privacy.directed import exp_interval, log_interval
 from discreet.privacy.rational import float_above, non_negative, probability, rational
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number

@@ -9,7 +9,6 @@ exactly F finds the largest loss of the rest, and no rounding makes it infinite
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple, cast
 
@@ -22,6 +21,7 @@ from discreet.privacy.directed import exp_interval, log_interval
 from discreet.privacy.events import Event
 from discreet.privacy.events.finite import Masses
 from discreet.privacy.events.sampling import amplified_epsilon
+from discreet.records import dataclass
 
 __all__ = ["Chance", "OneWayPair", "fails", "failure", "rest_epsilon", "rest_pair", "turned"]
 

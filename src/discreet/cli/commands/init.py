@@ -164,7 +164,7 @@ def _checked(
     from discreet.data import EACH_ROW, Csv, Keys, Limits, Table
 
     path = Path(options.source).expanduser()
-    source: Path | Csv = Csv(path, **form) if form else path
+    source: Path | Csv = Csv(path, **form) if form else path  # type: ignore[arg-type]
     with working("reading names and types"):
         types: Schema = {} if _is_csv(options.source) or not keys else Table(source, person=EACH_ROW).schema
         listed = {name: _typed_keys(name, typed, types) for name, typed in keys.items()}

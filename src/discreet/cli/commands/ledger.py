@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.cli import declared, ledger_readings, questions
+from discreet.cli import charge_lines, declared, ledger_readings, questions
 from discreet.cli.command import Command
 from discreet.cli.new_files import refuse_declared, refuse_taken
 from discreet.cli.progress import working
@@ -69,6 +69,7 @@ def _configure(parser: ArgumentParser) -> None:
     one.add_argument("--delta", metavar="D", help="its delta")
     one.add_argument("--rho", metavar="R", help="instead: the most in rho")
     one.add_argument("--analyst", default="", metavar="NAME", help="whose share pays")
+    charge_lines.add_log_option(one)
     one = _action(actions, "amend", "Record that the declarations are now those of the file.", _amend)
     one.add_argument("--reason", required=True, metavar="WORDS", help="why, for the record")
 
@@ -148,7 +149,9 @@ def _recover(options: Namespace) -> str:
     amount = {name: getattr(options, name) for name in ("epsilon", "delta", "rho")}
     event = None if all(one is None for one in amount.values()) else offered(**amount)
     place = declared.ledger_place(options)
-    with working("reading the ledger"), declared.remedies(place):
+    kept = [one for one in (Path(options.file), place.file, place.anchor) if one is not None]
+    refuse_declared("log", options.log, kept)
+    with working("reading the ledger"), declared.remedies(place), charge_lines.logging_charges(options.log):
         head, lost = recover_ledger(place, reason=options.reason, event=event, analyst=options.analyst)
     return f"wrote off {questions.cost(lost)}; head {head}"
 

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from argparse import ArgumentParser, Namespace
-from typing import TYPE_CHECKING
 
-from discreet.cli import declared, new_files, questions, rendering
-from discreet.cli.bill import Bill, bill_of
+from discreet.cli import charge_lines, declared, questions, rendering
+from discreet.cli.answering import Asking
 from discreet.cli.command import Command
-from discreet.cli.progress import note, working
-
-if TYPE_CHECKING:
-    from discreet.curator import Release
 
 __all__ = ["QUERY"]
 
@@ -24,6 +18,8 @@ examples:
     discreet query "SELECT COUNT(*) AS n FROM visits WHERE age < 40" --error n=2000 --output young.csv
   with normal noise, for one analyst, with the statement of what is promised
     discreet query "SELECT COUNT(*) AS n FROM visits" --epsilon 0.5 --delta 1e-7 --analyst ana --label n.json
+  from a scheduler, with a line for every charge: when, who, which tables, what it cost; never a question
+    discreet query "SELECT COUNT(*) AS n FROM visits" --epsilon 0.5 --format json --log charges.log
 
 The same question with the same offer is answered from the store, at no cost. Questions are not logged, but
 your shell keeps its history: discreet query - --epsilon 0.5 < question.sql
@@ -35,44 +31,14 @@ def _configure(parser: ArgumentParser) -> None:
     declared.add_file_option(parser)
     questions.add_offer_options(parser)
     rendering.add_output_options(parser)
+    charge_lines.add_log_option(parser)
 
 
 def _run(options: Namespace) -> str:
     rendering.check_output(options)
-    offer = questions.offer_of(options)
+    terms = questions.offer_of(options)
     question = questions.question_of(options)
-    read = declared.declaration(options)
-    for name in ("output", "label") if options.overwrite else ():
-        new_files.refuse_declared(name, getattr(options, name), declared.files(options, read))
-    with declared.rehearsal(read) as rehearsed:
-        rehearsed.preview(question, analyst=options.analyst, **offer)
-        is_new = not declared.exists(read.ledger)
-        if is_new:
-            rehearsed.check_fits(question, analyst=options.analyst, **offer)
-        with declared.real(read, rehearsed) as curator:
-            if is_new:
-                note("a new ledger was made; keep it: another one over the same data voids the guarantee")
-            paid = curator.preview(question, analyst=options.analyst, **offer).answered
-            with working("answering"):
-                release = curator.ask(question, analyst=options.analyst, **offer)
-            return _delivered(options, release, bill_of(curator, release, options.analyst, paid_before=paid))
-
-
-def _delivered(options: Namespace, release: Release, bill: Bill) -> str:
-    """Write the files, and return what is printed. If a file fails, the answer is still in the store."""
-    form = rendering.format_of(options)
-    content = rendering.render(release, form, bill=bill.to_object())
-    if options.label is not None:
-        label = json.dumps(release.label, indent=2, ensure_ascii=False, allow_nan=False)
-        new_files.write(options.label, f"{label}\n".encode(), overwrite=options.overwrite)
-    if options.output is not None:
-        new_files.write(options.output, content, overwrite=options.overwrite)
-        return "\n".join([f"wrote {options.output}", *rendering.shell_remarks(release), str(bill)])
-    text = content.decode().removesuffix("\n")
-    if form == "table":
-        return f"{text}\n\n{bill}"
-    note(str(bill))
-    return text
+    return Asking.of_text(question, terms).pay(options)
 
 
 QUERY = Command(

@@ -7,7 +7,7 @@ that read the same entries have the same account.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple
@@ -18,6 +18,7 @@ from discreet.curator.budget.wording import refusal
 from discreet.errors import BudgetExceeded, LedgerError, ParameterError
 from discreet.privacy.events import Event, compose
 from discreet.privacy.rational import float_above, float_written
+from discreet.records import dataclass
 
 __all__ = ["Account", "ChargeHistory", "Reservation"]
 

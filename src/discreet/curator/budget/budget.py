@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -15,7 +15,7 @@ from discreet.privacy.events import Approximate, Event, Pure, ZeroConcentrated
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, named_relation
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import float_above, non_negative, probability, show
-from discreet.records import Record
+from discreet.records import Record, dataclass
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number

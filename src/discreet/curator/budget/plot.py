@@ -7,7 +7,7 @@ shows when questions were asked, and how costly they were: the owner decides who
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from discreet.curator.budget.account import Account, period_of
 from discreet.errors import BudgetExceeded, ParameterError
 from discreet.figures import LIMIT, Axes, draw_curve, label_axes, next_style, panels, reference, time_places
 from discreet.privacy.rational import float_above
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -6,11 +6,11 @@ Pure functions over entries from any source: a store, or an exported file.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from discreet.curator.ledger.entry import GENESIS, NO_TIME, Anchor, Entry
 from discreet.errors import LedgerTampered
+from discreet.records import dataclass
 
 __all__ = ["Fold", "Position", "beginning", "follow", "ignore", "meet"]
 

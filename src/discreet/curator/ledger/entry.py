@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from discreet.curator.ledger.canonical_json import Body, JsonValue, canonical, check_body, read_canonical
 from discreet.errors import LedgerTampered, ParameterError
+from discreet.records import dataclass
 
 __all__ = ["GENESIS", "NO_TIME", "Anchor", "Entry", "check_key", "check_kind", "seal"]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,6 +17,7 @@ from discreet.curator.ledger.chain import Fold, Position, beginning, follow, ign
 from discreet.curator.ledger.entry import Anchor, Entry
 from discreet.curator.ledger.store import Reader, Store
 from discreet.errors import LedgerTampered, LedgerUnavailable
+from discreet.records import dataclass
 
 __all__ = [
     "ANSWER",

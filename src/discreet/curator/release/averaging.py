@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -16,6 +15,7 @@ from discreet.mechanisms import Gaussian, Laplace
 from discreet.mechanisms.error.weighted import WeightedError
 from discreet.noise import is_private
 from discreet.noise.replayed import mark_replayed
+from discreet.records import dataclass
 
 __all__ = ["Averaged", "average_draws", "check_combined", "earlier_charges"]
 

@@ -83,7 +83,7 @@ def label_of(
     private : bool
         Whether the noise came from the operating system, not from a replay for tests.
     """
-    names = [name for name, _ in request.versions]
+    names, event = [name for name, _ in request.versions], request.event
     private_tables = dict.fromkeys(name for plan in request.plans for name in sources_of(plan.source))
     plan, assumptions = "; and ".join(describe(plan) for plan in request.plans), _ASSUMPTIONS
     if isinstance(request, StatisticRequest):
@@ -94,11 +94,11 @@ def label_of(
         "format": LABEL_FORMAT,
         "private": private,
         "unit": {name: _unit(tables[name]) for name in private_tables},
-        "neighbors": str(request.event.neighbors),
-        "loss": _loss(request.event),
-        "price": _price(request.event, account.caps.delta),
-        "cost": _cost(request.event, account),
-        "event": request.event.to_object(),
+        "neighbors": str(event.neighbors),
+        "loss": _loss(event),
+        "price": _price(event, account.caps.delta),
+        "cost": _cost(event, account),
+        "event": event.to_object(),
         "charge": {"entry": charge.sequence, "time": charge.time},
         "budget": _budget(account),
         "tables": {name: {**tables[name].declaration, "version": tables[name].version} for name in names},

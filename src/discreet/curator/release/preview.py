@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from html import escape
 
@@ -23,6 +23,7 @@ from discreet.privacy.decimals import percent_above, percent_below, show_above, 
 from discreet.privacy.events import Event, compose
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 from discreet.privacy.rational import float_above
+from discreet.records import dataclass
 from discreet.visible import visible
 
 __all__ = ["MANY_GROUPS", "Preview", "about_many_groups", "including", "preview"]

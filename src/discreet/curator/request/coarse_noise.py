@@ -7,7 +7,7 @@ totals apart by single steps, so that they are rounded first: to a power of two,
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -26,7 +26,7 @@ from discreet.noise.replayed import mark_replayed
 from discreet.privacy.events import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 from discreet.privacy.rational import whole
 from discreet.privacy.sensitivity import Sensitivity
-from discreet.records import Record
+from discreet.records import Record, dataclass
 
 __all__ = ["CoarseNoise", "drawable_noise", "rounded_sensitivity"]
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.curator.ledger import JsonValue
@@ -26,6 +25,7 @@ from discreet.curator.request.request import (
 from discreet.data import Plan, Table
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.events import Event, compose
+from discreet.records import dataclass
 
 __all__ = ["Assembly", "CompoundRequest"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 
@@ -22,6 +22,7 @@ from discreet.mechanisms.keys.counted_keys import CountedKeys, Reach
 from discreet.noise import is_private
 from discreet.noise.replayed import mark_replayed
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
+from discreet.records import dataclass
 
 __all__ = ["CountedKeysRequest", "CountedPart", "KeysWithCounts"]
 

@@ -7,7 +7,6 @@ Only positions in the histogram and distances between them leave, never counts.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import ceil
 from typing import TypeAlias
 
@@ -24,6 +23,7 @@ from discreet.noise.entropy import current
 from discreet.privacy.events import Event, compose
 from discreet.privacy.neighbors import Neighbors
 from discreet.privacy.rational import whole
+from discreet.records import dataclass
 
 __all__ = ["Choices", "HistogramChoice", "Selector"]
 

@@ -7,7 +7,6 @@ releases it. Neither the profile nor the size of the noise leaves.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from fractions import Fraction
 from math import exp
 from typing import TYPE_CHECKING
@@ -20,6 +19,7 @@ from discreet.errors import ParameterError
 from discreet.privacy.events import Event
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import show, whole
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from discreet.mechanisms.adaptive.smooth_sensitivity import SmoothSensitivity

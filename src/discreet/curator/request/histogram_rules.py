@@ -6,7 +6,6 @@ lemma 6 and theorem 8).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import TypeAlias
@@ -17,6 +16,7 @@ from discreet.array_types import Integers
 from discreet.errors import ParameterError
 from discreet.mechanisms.selection.scores import LARGEST_SCORE
 from discreet.privacy.rational import show, whole
+from discreet.records import dataclass
 
 __all__ = ["FrequencyRule", "HistogramRankRule", "HistogramReachRule", "Rule", "reaches"]
 

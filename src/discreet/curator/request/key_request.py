@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.curator.ledger import JsonValue
@@ -22,6 +21,7 @@ from discreet.mechanisms.keys.keys_in_rounds import KeysInRounds
 from discreet.noise import is_private
 from discreet.privacy.events import Event
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
+from discreet.records import dataclass
 
 __all__ = ["ChosenKeys", "KeyRequest"]
 

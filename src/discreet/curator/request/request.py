@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -25,6 +26,7 @@ from discreet.data.language.relations import public_tables, sources_of
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy.events import Event, compose
+from discreet.records import dataclass
 
 __all__ = [
     "AnswerColumn",
@@ -69,6 +71,12 @@ class Part:
     def measure(self) -> Measure:
         """What the statistic measures."""
         return self.statistic.measure
+
+
+@lru_cache(maxsize=256)
+def _composed(events: tuple[Event, ...]) -> Event:
+    """Return the composition of events: a request is asked for it at every step on its way."""
+    return compose(events)
 
 
 def _covered(statistic: Statistic, mechanism: Mechanism) -> bool:
@@ -356,7 +364,7 @@ class Request:
     @property
     def event(self) -> Event:
         """The law of everything that is drawn: what the ledger records and the budget pays for."""
-        return compose(part.mechanism.event for part in self.parts)
+        return _composed(tuple(part.mechanism.event for part in self.parts))
 
     @property
     def identity(self) -> bytes:

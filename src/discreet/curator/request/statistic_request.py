@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.curator.ledger import JsonValue
@@ -21,6 +20,7 @@ from discreet.errors import EngineFailed, LedgerTampered, ParameterError
 from discreet.noise import current, is_private
 from discreet.privacy.events import Event
 from discreet.privacy.rational import confidence_level
+from discreet.records import dataclass
 
 __all__ = ["StatisticRequest"]
 

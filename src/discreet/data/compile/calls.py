@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from ibis.expr.types import Value
 
 from discreet.data.language.expressions import Expression, Literal, literal
 from discreet.data.language.types import Type
+from discreet.records import dataclass
 
 __all__ = ["CallLine", "Operands", "of_moment", "of_numbers", "of_one_type", "of_texts"]
 

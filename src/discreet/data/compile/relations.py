@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import ibis
 from ibis.expr.types import BooleanValue, Column, Value
@@ -42,6 +42,7 @@ from discreet.data.language.relations import (
 )
 from discreet.data.lots import PERSON
 from discreet.data.salt import Salt
+from discreet.records import dataclass
 
 __all__ = ["PERSON", "CompiledRows", "rows_of"]
 

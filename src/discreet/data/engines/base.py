@@ -14,7 +14,6 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
@@ -29,6 +28,7 @@ from discreet.data.engines.column_types import to_agreed_types
 from discreet.data.engines.dialects import LOT, statement
 from discreet.data.language.types import Type
 from discreet.errors import EngineFailed, ParameterError
+from discreet.records import dataclass
 
 __all__ = [
     "LARGEST_TOTAL",

@@ -102,13 +102,14 @@ def from_csv(form: Csv, types: Mapping[str, Type]) -> Table:
         _existing(path)
     names = header(form)
     check_names(names)
+    form.check_columns(names)
     records = Records(form=form, names=names)
     reader = pyarrow.RecordBatchReader.from_batches(records.schema(), records.all_batches())
     run_guarded(lambda: connection.con.register("lines", reader), _unreadable)
     run_guarded(lambda: connection.raw_sql("CREATE TABLE text AS SELECT * FROM lines"), _unreadable)
     connection.con.unregister("lines")
     kinds = {name: types.get(name, Type.TEXT) for name in names}
-    read = {name: form.converted(_identifier(name), kind, _TYPES[kind]) for name, kind in kinds.items()}
+    read = {name: form.converted(name, _identifier(name), kind, _TYPES[kind]) for name, kind in kinds.items()}
     columns = ", ".join(f"{expression} AS {_identifier(name)}" for name, expression in read.items())
     run_guarded(
         partial(connection.raw_sql, f"CREATE TABLE {_NAME} AS SELECT {columns} FROM text"),  # noqa: S608

@@ -18,7 +18,6 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
 import pyarrow
@@ -30,6 +29,7 @@ from discreet.data.language.plan import Group, KeyCountPlan, KeyPlan
 from discreet.data.language.relations import leftmost
 from discreet.data.language.serialization import to_json
 from discreet.data.salt import Salt
+from discreet.records import dataclass
 
 __all__ = ["Statements", "fetch_plan"]
 

@@ -13,7 +13,6 @@ bounded in advance, nothing is bounded and nothing is counted. (Proof: fanout.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import isqrt
 
 from discreet.data.facts.joins import most_matches
@@ -30,7 +29,7 @@ from discreet.data.language.relations import (
     Union,
 )
 from discreet.errors import UnsupportedQuery
-from discreet.records import Record
+from discreet.records import Record, dataclass
 
 __all__ = [
     "LARGEST_FAN_OUT",

@@ -11,7 +11,7 @@ nothing which the join has. (Proof: ownership, lemma 3.)
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 
 from discreet.data.facts.persons import Tables, person_columns, private_table
@@ -27,6 +27,7 @@ from discreet.data.language.relations import (
     sources,
 )
 from discreet.data.tables.table import Table
+from discreet.records import dataclass
 
 __all__ = [
     "ForeignKey",

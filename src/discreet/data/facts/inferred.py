@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -26,6 +26,7 @@ from discreet.data.language.functions.temporal import first_days
 from discreet.data.language.grid_interval import bounds_of
 from discreet.data.language.types import Schema, Type
 from discreet.errors import ParameterError
+from discreet.records import dataclass
 
 __all__ = ["completed", "infer"]
 

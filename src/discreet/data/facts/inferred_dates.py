@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
 
 from discreet.data.facts.operands import Stated
 from discreet.data.language.column_facts import Columns
 from discreet.data.language.declarations import Dates
 from discreet.data.language.expressions import Call, Case, Cast, Column, Expression, Literal, literal
 from discreet.data.language.functions.rules import days_of_any
+from discreet.records import dataclass
 
 __all__ = ["Dated", "days_of"]
 

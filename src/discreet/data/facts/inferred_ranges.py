@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.data.facts.inferred_dates import Dated, days_of
@@ -28,6 +27,7 @@ from discreet.data.language.expressions import (
 from discreet.data.language.functions.temporal import days_between
 from discreet.data.language.grid_interval import UNKNOWN, GridInterval, constant, hull
 from discreet.data.language.types import Type
+from discreet.records import dataclass
 
 __all__ = ["Ranged", "is_never_null", "range_of"]
 

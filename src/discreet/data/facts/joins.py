@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from discreet.data.facts.merged_columns import check_together
 from discreet.data.facts.persons import Tables
@@ -14,6 +13,7 @@ from discreet.data.language.types import Type, column_type
 from discreet.data.tables.public_rows import table_of_rows
 from discreet.data.tables.public_table import PublicTable
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
+from discreet.records import dataclass
 
 __all__ = [
     "Added",

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from discreet.data.language.expressions import Expression, Literal
 from discreet.data.language.literals import LiteralValue
 from discreet.data.language.types import Type
+from discreet.records import dataclass
 
 __all__ = ["Stated", "Typed"]
 

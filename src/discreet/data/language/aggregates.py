@@ -10,7 +10,6 @@ Aggregate(quantile 0.25 of age)
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
@@ -18,7 +17,7 @@ from discreet.data.language.description import describe_expression
 from discreet.data.language.expressions import Expression
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.rational import Number, rational, show, whole
-from discreet.records import Record
+from discreet.records import Record, dataclass
 
 __all__ = [
     "Aggregate",

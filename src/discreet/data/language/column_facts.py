@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
 from discreet.data.language.declarations import Bounds, Dates, Keys
 from discreet.data.language.types import Schema, Type
+from discreet.records import dataclass
 
 __all__ = ["ColumnFacts", "Columns", "types_of"]
 

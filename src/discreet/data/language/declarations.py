@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from fractions import Fraction
 from itertools import islice
@@ -20,7 +20,7 @@ from discreet.data.language.literals import literal_value
 from discreet.data.language.types import Type
 from discreet.errors import ParameterError
 from discreet.privacy.rational import Number, rational, show, typed_as_integers, whole
-from discreet.records import Record
+from discreet.records import Record, dataclass
 
 __all__ = [
     "AUTO",

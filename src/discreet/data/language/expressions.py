@@ -30,7 +30,7 @@ literals of a request may be sensitive. `data.language.formula` has the operator
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from fractions import Fraction
 from typing import TypeAlias, cast
 
@@ -39,7 +39,7 @@ from discreet.data.language.literals import LiteralValue, literal_type, literal_
 from discreet.data.language.operators import ArithmeticOperator, Comparison
 from discreet.data.language.types import Type
 from discreet.errors import UnsupportedQuery
-from discreet.records import Record
+from discreet.records import Record, dataclass
 
 __all__ = [
     "COLUMN_BITS",
@@ -124,7 +124,7 @@ class Literal(_Node):
     type: Type = field(init=False)
 
     def __post_init__(self) -> None:
-        super(Literal, self).__post_init__()
+        super().__post_init__()
         value = self.value
         if isinstance(value, Fraction) and value.denominator == 1:
             value = value.numerator
@@ -145,7 +145,7 @@ class Compare(_Node):
             self._amend(left=self.right, operator=operator.mirrored, right=self.left)
         else:
             self._amend(operator=operator)
-        super(Compare, self).__post_init__()
+        super().__post_init__()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +156,7 @@ class And(_Node):
 
     def __post_init__(self) -> None:
         self._amend(operands=_flattened(And, self.operands))
-        super(And, self).__post_init__()
+        super().__post_init__()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,7 +167,7 @@ class Or(_Node):
 
     def __post_init__(self) -> None:
         self._amend(operands=_flattened(Or, self.operands))
-        super(Or, self).__post_init__()
+        super().__post_init__()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,7 +204,7 @@ class IsIn(_Node):
             raise UnsupportedQuery("IN lists NULL, which equals nothing; write x IN (...) OR x IS NULL")
         distinct = {(value.type.value, str(value.value)): value for value in self.values}
         self._amend(values=tuple(distinct[key] for key in sorted(distinct)))
-        super(IsIn, self).__post_init__()
+        super().__post_init__()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,7 +217,7 @@ class Arithmetic(_Node):
 
     def __post_init__(self) -> None:
         self._amend(operator=ArithmeticOperator(self.operator))
-        super(Arithmetic, self).__post_init__()
+        super().__post_init__()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,7 +241,7 @@ class Case(_Node):
             raise UnsupportedQuery(
                 "CASE has no branch; write CASE WHEN age < 18 THEN 'child' ELSE 'adult' END"
             )
-        super(Case, self).__post_init__()
+        super().__post_init__()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,7 +253,7 @@ class Cast(_Node):
 
     def __post_init__(self) -> None:
         self._amend(type=Type(self.type))
-        super(Cast, self).__post_init__()
+        super().__post_init__()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -273,7 +273,7 @@ class Call(_Node):
             raise UnsupportedQuery(
                 f"{self.function.title} has too few or too many operands; write {self.function.example}"
             )
-        super(Call, self).__post_init__()
+        super().__post_init__()
 
 
 Expression: TypeAlias = (

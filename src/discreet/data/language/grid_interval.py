@@ -8,13 +8,13 @@ rounded: values are clipped to the resulting bounds once more in any case.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, gcd, isqrt
 
 from discreet.data.language.declarations import LARGEST_BOUND_STEPS, Bounds
 from discreet.data.language.types import Type
 from discreet.errors import ParameterError
+from discreet.records import dataclass
 
 __all__ = ["UNKNOWN", "GridInterval", "bounds_of", "constant", "hull"]
 

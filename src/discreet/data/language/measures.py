@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 from typing import TypeAlias
@@ -10,7 +9,7 @@ from typing import TypeAlias
 from discreet.data.language.declarations import Bounds, Keys
 from discreet.errors import UnsupportedQuery
 from discreet.privacy.rational import rational
-from discreet.records import Record
+from discreet.records import Record, dataclass
 
 __all__ = [
     "LARGEST_TERM",

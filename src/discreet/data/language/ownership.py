@@ -7,10 +7,9 @@ on a row of ``lineitem`` is a row of that customer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from discreet.errors import ParameterError
-from discreet.records import Record
+from discreet.records import Record, dataclass
 
 __all__ = ["Through", "through"]
 

@@ -23,7 +23,6 @@ group by city (2 keys)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from typing import TypeAlias
 
@@ -31,6 +30,7 @@ from discreet.data.language.declarations import Keys
 from discreet.data.language.measures import Axis, ContingencyTable, Measure, width
 from discreet.data.language.relations import Relation
 from discreet.errors import UnsupportedQuery
+from discreet.records import dataclass
 
 __all__ = ["LARGEST_CELLS", "Group", "GroupKey", "KeyCountPlan", "KeyPlan", "Plan", "RowPlan"]
 

@@ -5,12 +5,10 @@ A plan that holds them needs nothing else to be computed again, and its identity
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from discreet.data.language.expressions import Literal
 from discreet.data.language.types import Type
 from discreet.errors import UnsupportedQuery
-from discreet.records import Record
+from discreet.records import Record, dataclass
 
 __all__ = ["LARGEST_PUBLIC_ROWS", "PublicColumn", "PublicRows"]
 

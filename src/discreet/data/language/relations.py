@@ -18,7 +18,7 @@ upper and lower case are ignored.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -34,7 +34,7 @@ from discreet.data.language.window_functions import (
     WindowFunction,
 )
 from discreet.errors import UnsupportedQuery
-from discreet.records import Record
+from discreet.records import Record, dataclass
 
 __all__ = [
     "LARGEST_OFFSET",

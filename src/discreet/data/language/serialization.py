@@ -143,6 +143,8 @@ def calculates(value: object) -> bool:
     """
     if isinstance(value, relations.Source):
         return bool(value.bounds)
+    if isinstance(value, Keys):  # many values, and no column
+        return False
     if isinstance(value, tuple):
         return any(calculates(item) for item in value)
     if isinstance(value, Named):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 from discreet.errors import UnsupportedQuery
+from discreet.records import dataclass
 
 __all__ = ["LARGEST_OFFSET", "LATER", "NUMBERED", "PLACED", "Order", "WindowFunction"]
 

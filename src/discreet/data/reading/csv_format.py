@@ -10,14 +10,13 @@ import codecs
 import gzip
 import os
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import IO, cast
 
 from discreet.data.language.types import Type
 from discreet.errors import ParameterError
-from discreet.records import Record
+from discreet.records import Record, dataclass
 
 __all__ = ["DELIMITERS", "Csv", "is_records"]
 
@@ -28,6 +27,7 @@ DELIMITERS = (",", ";", "\t", "|")
 _DIRECTIVES = frozenset("dmYyHMSfIpbBj%")
 """What a format of days may hold: nothing that depends on a language setting or a time zone."""
 _SQL_NUMBERS = {Type.INTEGER, Type.FLOAT}
+_MARKS = (".", ",")
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -46,8 +46,11 @@ class Csv(Record):
         end in .tsv, and a comma in others.
     decimal : str
         The decimal mark, ``"."`` or ``","``.
+    decimals : mapping of str to str, optional
+        The decimal marks of columns that have another one: ``decimal=",", decimals={"latitude": "."}``.
     thousands : str, optional
-        What groups digits, such as ``"."`` in 1.234,50; it is left out of numbers.
+        What groups digits, such as ``"."`` in 1.234,50; it is left out of numbers. In a column where it
+        is the decimal mark, nothing groups digits.
     encoding : str
         UTF-8, or an encoding in which each byte is one letter, such as cp1252 or latin-1.
     dates, times : str, optional
@@ -60,6 +63,7 @@ class Csv(Record):
     paths: tuple[Path, ...]
     delimiter: str
     decimal: str
+    decimals: tuple[tuple[str, str], ...]
     thousands: str | None
     encoding: str
     dates: str | None
@@ -71,6 +75,7 @@ class Csv(Record):
         *paths: str | os.PathLike[str],
         delimiter: str | None = None,
         decimal: str = ".",
+        decimals: Mapping[str, str] | None = None,
         thousands: str | None = None,
         encoding: str = "utf-8",
         dates: str | None = None,
@@ -86,11 +91,11 @@ class Csv(Record):
             delimiter = "\t" if all(_plain_ending(file) == ".tsv" for file in files) else ","
         if delimiter not in DELIMITERS:
             raise ParameterError("delimiter", "is not one that is read", "',', ';', '\\t' or '|'")
-        if decimal not in {".", ","}:
+        if decimal not in _MARKS:
             raise ParameterError("decimal", "is not a decimal mark", "'.' or ','")
-        if thousands is not None and (
-            thousands not in {".", ",", " ", "'", "\u00a0"} or thousands == decimal
-        ):
+        marks = _marks(decimals)
+        is_mark = thousands == decimal and all(mark == thousands for _, mark in marks)
+        if thousands is not None and (is_mark or thousands not in {".", ",", " ", "'", "\u00a0"}):
             raise ParameterError(
                 "thousands", "does not group digits", "'.', ',', ' ' or \"'\", not the decimal mark"
             )
@@ -98,6 +103,7 @@ class Csv(Record):
             paths=files,
             delimiter=delimiter,
             decimal=decimal,
+            decimals=marks,
             thousands=thousands,
             encoding=_encoding(encoding),
             dates=_pattern("dates", dates),
@@ -119,26 +125,50 @@ class Csv(Record):
             return content
         return content.decode(self.encoding, "surrogateescape").encode("utf-8", "surrogatepass")
 
-    def converted(self, text: str, kind: Type, sql_type: str) -> str:
+    def decimal_of(self, column: str) -> str:
+        """Return the decimal mark of a column."""
+        return dict(self.decimals).get(column, self.decimal)
+
+    def thousands_of(self, column: str) -> str | None:
+        """Return what groups the digits of a column."""
+        return None if self.thousands == self.decimal_of(column) else self.thousands
+
+    def check_columns(self, names: Iterable[str]) -> None:
+        """Refuse decimal marks of columns that the files do not have."""
+        if not {name for name, _ in self.decimals} <= set(names):
+            raise ParameterError(
+                "decimals", "names a column that the files do not have", "columns of the files"
+            )
+
+    def converted(self, column: str, text: str, kind: Type, sql_type: str) -> str:
         """Return the SQL of DuckDB that reads a column of text as a type; what does not convert is NULL."""
         if kind is Type.DATE and self.dates is not None:
             return f"CAST(TRY_STRPTIME({text}, {_quoted(self.dates)}) AS DATE)"
         if kind is Type.TIMESTAMP and self.times is not None:
             return f"TRY_STRPTIME({text}, {_quoted(self.times)})"
         if kind in _SQL_NUMBERS:
-            text = self._plain_number(text)
+            text = _plain_number(text, self.decimal_of(column), self.thousands_of(column))
         return f"TRY_CAST({text} AS {sql_type})"
 
-    def _plain_number(self, text: str) -> str:
-        """Return the SQL of a number with a point; a point where a comma is stated is not one."""
-        if self.thousands is not None:
-            mark, group = re.escape(self.decimal), re.escape(self.thousands)
-            grouped = _quoted(rf"\s*[+-]?(\d+|\d{{1,3}}({group}\d{{3}})+)({mark}\d*)?\s*")
-            plain = f"REPLACE(REPLACE({text}, {_quoted(self.thousands)}, ''), {_quoted(self.decimal)}, '.')"
-            return f"CASE WHEN REGEXP_FULL_MATCH({text}, {grouped}) THEN {plain} END"
-        if self.decimal == ".":
-            return text
-        return f"CASE WHEN NOT CONTAINS({text}, '.') THEN REPLACE({text}, ',', '.') END"
+
+def _plain_number(text: str, decimal: str, thousands: str | None) -> str:
+    """Return the SQL of a number with a point; a point where a comma is stated is not one."""
+    if thousands is not None:
+        mark, group = re.escape(decimal), re.escape(thousands)
+        grouped = _quoted(rf"\s*[+-]?(\d+|\d{{1,3}}({group}\d{{3}})+)({mark}\d*)?\s*")
+        plain = f"REPLACE(REPLACE({text}, {_quoted(thousands)}, ''), {_quoted(decimal)}, '.')"
+        return f"CASE WHEN REGEXP_FULL_MATCH({text}, {grouped}) THEN {plain} END"
+    if decimal == ".":
+        return text
+    return f"CASE WHEN NOT CONTAINS({text}, '.') THEN REPLACE({text}, ',', '.') END"
+
+
+def _marks(given: Mapping[str, str] | None) -> tuple[tuple[str, str], ...]:
+    """Return the decimal marks of columns, in the order of their names."""
+    found = given if isinstance(given, Mapping) else None if given else {}
+    if found is None or not all(isinstance(one, str) and mark in _MARKS for one, mark in found.items()):
+        raise ParameterError("decimals", "are not decimal marks of columns", "such as {'latitude': '.'}")
+    return tuple(sorted(found.items()))
 
 
 def _plain_ending(path: Path) -> str:

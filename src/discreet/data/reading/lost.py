@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from discreet.data.reading.csv_format import Csv
+from discreet.records import dataclass
 
 __all__ = ["Lost"]
 

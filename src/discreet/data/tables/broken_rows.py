@@ -6,10 +6,11 @@ answer that nobody paid for.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from discreet.data.language.declarations import Keys
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from discreet.data.tables.fixed_table import FixedTable

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from discreet.records import dataclass
 from discreet.visible import visible, visible_json
 
 __all__ = ["Check", "CheckFinding", "ColumnCheck"]

@@ -56,24 +56,27 @@ def _unread(one: ColumnCheck, table: Table, lost: Lost) -> Iterator[Fault]:
     if form is not None and form.encoding == "utf-8" and table.schema[one.name] is Type.TEXT:
         words = f"of them texts that are not in UTF-8, or too long: {_ENCODINGS}"
         yield "not_utf8", lost.values.get(one.name, 0), words
-    if form is None or form.decimal != ",":
+    if form is None or form.decimal_of(one.name) != ",":
         comma = "of them numbers with a comma: Csv(…, decimal=','), with thousands='.' if points group digits"
         yield "decimal_comma", written.get(COMMA, 0), comma
     else:
-        if form.thousands is None:
+        if form.thousands_of(one.name) is None:
             grouped = "of them numbers whose digits points group: Csv(…, decimal=',', thousands='.')"
             yield "grouped_digits", written.get(GROUPED, 0), grouped
-        words = f"of them written with a point, while decimal=',': leave it undeclared, and ask {_cast(one)}"
+        words = f"of them written with a point, while decimal=',': {_point(one)}"
         yield "decimal_point", written.get(POINT, 0), words
     yield "days_in_another_form", written.get(DAY_FIRST, 0), f"of them days in another order: {_DAYS}"
     if not one.values and not one.unreadable:
         yield "empty", one.missing, "NULL, like every value of the column"
 
 
-def _cast(one: ColumnCheck) -> str:
-    """Return how a question reads a text as a number, whatever the decimal mark of the file."""
+def _point(one: ColumnCheck) -> str:
+    """Return what to state if all numbers have points, and how a question reads them if only some have."""
     name = one.name.replace('"', '""')
-    return f'CLIP(CAST("{name}" AS FLOAT), 0, 100), with bounds that suit it'
+    return (
+        f"Csv(…, decimals={{{one.name!r}: '.'}}); or, if others have commas, leave it undeclared, and ask "
+        f'CLIP(CAST("{name}" AS FLOAT), 0, 100), with bounds that suit it'
+    )
 
 
 def _declared(one: ColumnCheck, table: Table, counts: Mapping[str, int]) -> Iterator[Fault]:
@@ -108,15 +111,15 @@ def _of_text(one: ColumnCheck, table: Table, counts: Mapping[str, int], form: Cs
 
 def _looks(one: ColumnCheck, counts: Mapping[str, int], form: Csv | None) -> Iterator[Fault]:
     """Yield what a column of text without a declaration looks like, if all of its values do."""
-    values, has_comma = one.values, form is not None and form.decimal == ","
+    values, has_comma = one.values, form is not None and form.decimal_of(one.name) == ","
     if counts[NUMBER] == values and counts[POINT] and has_comma:
-        words = f"numbers, all of them, some written with a point, while decimal=',': ask {_cast(one)}"
+        words = f"numbers, all of them, some written with a point, while decimal=',': {_point(one)}"
         yield "point_numbers_as_text", values, words
     elif counts[NUMBER] == values:
         yield "numbers_as_text", values, "numbers, all of them, read as text: declare Bounds or a Type"
     elif counts[NUMBER] + counts[COMMA] == values:
         grouped = ", thousands='.'" if counts[GROUPED] else ""
-        stated = has_comma and (not grouped or (form is not None and form.thousands == "."))
+        stated = has_comma and (not grouped or (form is not None and form.thousands_of(one.name) == "."))
         words = "numbers with a comma, all of them, read as text: declare Bounds"
         words += "" if stated else f", and Csv(…, decimal=','{grouped})"
         yield "comma_numbers_as_text", values, words

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import ibis
@@ -24,6 +24,7 @@ from discreet.data.reading.written_forms import ALL_FORMS
 from discreet.data.tables.check_report import Check, ColumnCheck
 from discreet.data.tables.check_words import REPLACEMENT, column_findings, group_findings, row_findings
 from discreet.errors import ParameterError
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from discreet.data.tables.table import Table

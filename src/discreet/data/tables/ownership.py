@@ -13,7 +13,6 @@ if they are equal, and the least of a union is the least of the least.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
@@ -24,6 +23,7 @@ from discreet.data.tables.copies import copied_into, engine_place
 from discreet.data.tables.public_table import PublicTable
 from discreet.data.tables.table import Table
 from discreet.errors import ParameterError
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     import ibis.expr.types

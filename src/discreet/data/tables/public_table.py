@@ -175,6 +175,8 @@ def _from_records(form: Csv, path: Path) -> pyarrow.Table:
         raise ParameterError(
             "thousands", "is stated for a public table", "a file whose digits are not grouped"
         )
+    if form.decimals:
+        raise ParameterError("decimals", "are stated for a public table", "a file with one decimal mark")
     stated = [one for one in (form.dates, form.times) if one is not None]
     with form.open(path) as file:
         return csv.read_csv(

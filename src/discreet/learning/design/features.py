@@ -8,7 +8,6 @@ columns is no longer than sqrt(c + 1), whatever it holds: bounds are declared, n
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import inf, nan
@@ -24,6 +23,7 @@ from discreet.errors import ParameterError
 from discreet.learning.design.row_grid import GridRows, RowGrid
 from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.rational import Number, rational
+from discreet.records import dataclass
 from discreet.stability.prediction_variance import scaled_rows
 
 __all__ = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
 
@@ -13,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.array_types import Floats
 from discreet.errors import ParameterError
 from discreet.privacy.rational import Number, rational
+from discreet.records import dataclass
 from discreet.stability.entries import reals
 from discreet.stability.prediction_variance import scaled_rows
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt, sqrt
 
@@ -22,7 +21,7 @@ from discreet.privacy.guarantees import ApproximateDP, ZeroConcentratedDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 from discreet.privacy.rational import Number, float_below, probability, rational, show, whole
 from discreet.privacy.sensitivity import Sensitivity
-from discreet.records import Record
+from discreet.records import Record, dataclass
 from discreet.stability.eigenvalue import gram, smallest_eigenvalue
 from discreet.stability.per_instance import PerInstanceReport, gaussian_losses, rounded_gaussian_losses
 

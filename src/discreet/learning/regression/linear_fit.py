@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, log, sqrt
 
@@ -11,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from discreet.array_types import Floats
 from discreet.privacy.rational import Number, confidence_level, float_above, rational
+from discreet.records import dataclass
 from discreet.stability.entries import reals
 
 __all__ = ["LinearFit", "Noise", "Units"]

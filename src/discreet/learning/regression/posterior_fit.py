@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.array_types import Floats
+from discreet.records import dataclass
 from discreet.stability.entries import reals
 
 __all__ = ["PosteriorFit"]

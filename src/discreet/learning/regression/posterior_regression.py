@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import ceil, isqrt, sqrt
@@ -22,7 +21,7 @@ from discreet.privacy.events import Event, Pure
 from discreet.privacy.guarantees import PureDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 from discreet.privacy.rational import Number, float_above, rational, show, whole
-from discreet.records import Record
+from discreet.records import Record, dataclass
 from discreet.stability.eigenvalue import gram, smallest_eigenvalue
 
 __all__ = ["PosteriorRegression"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol, Self
 
@@ -15,6 +14,7 @@ from discreet.privacy.guarantees import ApproximateDP, GaussianDP, Guarantee, Pu
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 from discreet.privacy.rational import Number, probability, rational
 from discreet.privacy.sensitivity import Sensitivity
+from discreet.records import dataclass
 
 __all__ = ["ConcentratedBudget", "GaussianBudget", "PureBudget", "TrainingBudget", "stated_budget"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt, sqrt
 
@@ -22,7 +21,7 @@ from discreet.privacy.guarantees import Guarantee
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 from discreet.privacy.rational import whole
 from discreet.privacy.sensitivity import Sensitivity
-from discreet.records import Record
+from discreet.records import Record, dataclass
 
 __all__ = ["NewtonPlan", "NoisyNewton"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
 
@@ -20,7 +19,7 @@ from discreet.privacy.events import Event, Pure
 from discreet.privacy.guarantees import PureDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 from discreet.privacy.rational import Number, float_above, probability, rational, show, whole
-from discreet.records import Record
+from discreet.records import Record, dataclass
 from discreet.stability.entries import clamped_integers, reals
 
 __all__ = ["DecisionTree"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from discreet.errors import ParameterError
@@ -13,7 +12,7 @@ from discreet.privacy.events import Approximate
 from discreet.privacy.guarantees import ApproximateDP, PureDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number, float_above, show, whole
-from discreet.records import Record
+from discreet.records import Record, dataclass
 
 __all__ = ["BoundedOutput", "BoundedRelease"]
 

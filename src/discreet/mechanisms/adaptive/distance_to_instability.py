@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date, time, timedelta
 from enum import Enum
 from fractions import Fraction
@@ -22,7 +21,7 @@ from discreet.privacy.events import Approximate
 from discreet.privacy.guarantees import ApproximateDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, check_relation
 from discreet.privacy.rational import Number, float_above, show, whole
-from discreet.records import Record
+from discreet.records import Record, dataclass
 
 if TYPE_CHECKING:
     from discreet.figures import Axes, Panels

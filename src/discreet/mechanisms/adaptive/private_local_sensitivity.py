@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, isfinite
 
@@ -21,7 +20,7 @@ from discreet.privacy.events import Approximate
 from discreet.privacy.guarantees import ApproximateDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, check_relation
 from discreet.privacy.rational import Number, float_above, rational, show
-from discreet.records import Record
+from discreet.records import Record, dataclass
 
 __all__ = ["PrivateLocalSensitivity"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from math import prod
@@ -28,7 +28,7 @@ from discreet.privacy.guarantees import ApproximateDP
 from discreet.privacy.neighbors import Neighbors
 from discreet.privacy.rational import Number, float_above, probability, rational, show
 from discreet.privacy.sensitivity import Sensitivity
-from discreet.records import Record
+from discreet.records import Record, dataclass
 
 if TYPE_CHECKING:
     from discreet.figures import Axes, Panels

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import exp
 from typing import TYPE_CHECKING
@@ -25,7 +24,7 @@ from discreet.privacy.guarantees import ApproximateDP, Guarantee, PureDP, ZeroCo
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, check_relation
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number, non_negative, rational, show
-from discreet.records import Record
+from discreet.records import Record, dataclass
 from discreet.stability.profile import Profile
 
 if TYPE_CHECKING:

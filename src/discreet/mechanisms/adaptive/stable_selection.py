@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, nextafter
 from typing import Self
@@ -19,7 +18,7 @@ from discreet.privacy.guarantees import ApproximateDP
 from discreet.privacy.neighbors import Neighbors
 from discreet.privacy.rational import Number, float_above, rational, show, whole
 from discreet.privacy.sensitivity import Sensitivity
-from discreet.records import Record
+from discreet.records import Record, dataclass
 
 __all__ = ["StableArgmax", "StableSelection", "StableTopK"]
 

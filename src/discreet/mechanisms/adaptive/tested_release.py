@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from discreet.errors import ParameterError
@@ -16,7 +15,7 @@ from discreet.privacy.events import Event
 from discreet.privacy.guarantees import ApproximateDP, Guarantee, PureDP
 from discreet.privacy.neighbors import Neighbors
 from discreet.privacy.rational import Number, float_above
-from discreet.records import Record
+from discreet.records import Record, dataclass
 
 if TYPE_CHECKING:
     from discreet.figures import Axes, Panels

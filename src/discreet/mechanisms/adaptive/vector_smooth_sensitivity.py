@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import exp
 
@@ -26,7 +25,7 @@ from discreet.privacy.events import Approximate, Pure, ZeroConcentrated
 from discreet.privacy.guarantees import ApproximateDP, PureDP, ZeroConcentratedDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, check_relation
 from discreet.privacy.rational import Number, non_negative, show
-from discreet.records import Record
+from discreet.records import Record, dataclass
 from discreet.stability.profile import Profile
 from discreet.stability.vector_profile import VectorProfile
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, log
 from typing import TYPE_CHECKING
@@ -17,7 +16,7 @@ from discreet.mechanisms.values import Lattice, Value, check_size
 from discreet.noise import Source, current
 from discreet.privacy.events import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 from discreet.privacy.neighbors import Neighbors
-from discreet.records import Record
+from discreet.records import Record, dataclass
 
 if TYPE_CHECKING:
     from discreet.figures import Axes, Panels

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
 from typing import TypeAlias
@@ -14,6 +13,7 @@ from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.values import Lattice
 from discreet.noise.grid import LARGEST_STEPS
 from discreet.privacy.rational import Number, float_above, float_below
+from discreet.records import dataclass
 
 __all__ = ["BoundedAnswer", "StatisticValue", "entered", "rounding_of"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -29,6 +28,7 @@ from discreet.privacy.guarantees import PureDP
 from discreet.privacy.neighbors import Neighbors
 from discreet.privacy.rational import Number, float_above, rational, show
 from discreet.privacy.sensitivity import Sensitivity
+from discreet.records import dataclass
 
 __all__ = ["Laplace"]
 

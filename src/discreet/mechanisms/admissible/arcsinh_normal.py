@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import asinh, erf, exp, log, pi, sqrt
 
@@ -20,6 +19,7 @@ from discreet.noise.normal import upper_tail
 from discreet.privacy.guarantees import ZeroConcentratedDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number
+from discreet.records import dataclass
 
 __all__ = ["ArcsinhNormal"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import atan, inf, log, log1p, pi, sin, sqrt
 
@@ -21,6 +20,7 @@ from discreet.noise.enclosure import Enclosure, product, quotient
 from discreet.privacy.guarantees import PureDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number
+from discreet.records import dataclass
 
 __all__ = ["Cauchy"]
 

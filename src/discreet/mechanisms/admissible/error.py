@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
 
 from discreet.mechanisms.admissible.noise import Admissible
 from discreet.privacy.rational import Number, rational
+from discreet.records import dataclass
 
 __all__ = ["ScaledNoise"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, expm1, inf, log, pi, sqrt
 
@@ -24,6 +23,7 @@ from discreet.noise.normal import upper_tail
 from discreet.privacy.guarantees import ApproximateDP, ZeroConcentratedDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number, rational
+from discreet.records import dataclass
 
 __all__ = ["GaussianNoise"]
 

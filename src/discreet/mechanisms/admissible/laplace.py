@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, log
 
@@ -14,6 +13,7 @@ from discreet.noise.enclosure import Enclosure, exponential
 from discreet.privacy.guarantees import ApproximateDP, PureDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number, rational
+from discreet.records import dataclass
 
 __all__ = ["LaplaceNoise"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import exp, log, pi, sqrt
@@ -19,6 +18,7 @@ from discreet.noise.enclosure import Enclosure, exponential, product
 from discreet.privacy.guarantees import PureDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number
+from discreet.records import dataclass
 
 __all__ = ["LaplaceLogNormal"]
 

@@ -14,7 +14,6 @@ Definition 2.5; proofs: docs/proofs/vector_noise.md).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
@@ -28,7 +27,7 @@ from discreet.noise.elementary import rational_root
 from discreet.privacy.guarantees import Guarantee, PureDP, ZeroConcentratedDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number, whole
-from discreet.records import Record
+from discreet.records import Record, dataclass
 from discreet.stability.vector_profile import SensitivityNorm
 
 __all__ = ["MOST_COORDINATES", "ConcentratedVector", "StudentVector", "VectorNoise"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
@@ -20,6 +19,7 @@ from discreet.noise.elementary import enclose, exponential_minus
 from discreet.privacy.guarantees import ApproximateDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number, rational
+from discreet.records import dataclass
 from discreet.stability.vector_profile import SensitivityNorm
 
 __all__ = ["LaplaceVector", "vector_noise"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, inf, lgamma, log, log1p, pi, sqrt
 
@@ -23,6 +22,7 @@ from discreet.noise.enclosure import Enclosure, product, quotient
 from discreet.privacy.guarantees import PureDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number, whole
+from discreet.records import dataclass
 
 __all__ = ["Student"]
 

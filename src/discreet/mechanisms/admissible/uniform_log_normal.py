@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import exp, log
@@ -16,6 +15,7 @@ from discreet.noise.elementary import enclose, exponential_minus, exponential_pl
 from discreet.noise.enclosure import Enclosure
 from discreet.noise.normal import upper_tail
 from discreet.privacy.rational import Number
+from discreet.records import dataclass
 
 __all__ = ["UniformLogNormal"]
 

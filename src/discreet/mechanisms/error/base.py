@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from fractions import Fraction
 from math import expm1, log1p
 from typing import ClassVar
 
 from discreet.privacy.rational import Number, confidence_level, float_above, rational
+from discreet.records import dataclass
 
 __all__ = ["SAFETY", "ErrorLaw", "allowed_failure", "any_of"]
 

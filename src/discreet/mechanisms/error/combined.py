@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from math import sqrt
 from typing import ClassVar
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from discreet.mechanisms.error.base import ErrorLaw
 from discreet.mechanisms.error.weighted import NoiseError
 from discreet.privacy.rational import Number, confidence_level
+from discreet.records import dataclass
 
 __all__ = ["CombinedError"]
 

@@ -9,7 +9,6 @@ deviations up to 39 standard deviations.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import exp, log, pi, sqrt
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from discreet.mechanisms.error.base import ErrorLaw, any_of
 from discreet.mechanisms.error.magnitude_sums import DiscreteMagnitude
+from discreet.records import dataclass
 
 __all__ = [
     "GaussianError",

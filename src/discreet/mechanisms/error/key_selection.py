@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Protocol
 
@@ -20,6 +19,7 @@ from discreet.mechanisms.tails import (
 from discreet.noise.enclosure import Enclosure
 from discreet.noise.levels import Levels
 from discreet.privacy.rational import Number, float_above, float_below, rational, whole
+from discreet.records import dataclass
 
 __all__ = [
     "GaussianShownKeys",

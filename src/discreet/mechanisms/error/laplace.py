@@ -5,7 +5,6 @@ With r = exp(-step / scale): P(N = k) = (1 - r) / (1 + r) r^|k|, in steps.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, expm1
 from typing import ClassVar
@@ -14,6 +13,7 @@ import numpy as np
 
 from discreet.mechanisms.error.base import ErrorLaw, any_of
 from discreet.privacy.rational import Number, rational
+from discreet.records import dataclass
 
 __all__ = ["LaplaceError", "LaplaceL1", "LaplaceL2", "LaplaceMaximum"]
 

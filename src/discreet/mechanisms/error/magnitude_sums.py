@@ -10,7 +10,6 @@ where the integrand falls like a normal density.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from functools import lru_cache
 from math import acosh, comb, exp, log, pi, sqrt
 from typing import TypeAlias
@@ -19,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.array_types import Floats
+from discreet.records import dataclass
 
 __all__ = ["DiscreteMagnitude", "Magnitude", "RoundedMagnitude"]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import log
 
 from discreet.errors import ParameterError
 from discreet.mechanisms.error.selection import MOST_CANDIDATES, ExponentialError
 from discreet.privacy.rational import whole
+from discreet.records import dataclass
 
 __all__ = ["SeveralOptimaError"]
 

@@ -7,13 +7,13 @@ exp(-2 pi^2 sigma^2): docs/proofs/gaussian.md, proposition 8.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import erfc, exp, pi, sqrt
 
 from discreet.mechanisms.error.base import any_of
 from discreet.mechanisms.error.gaussian import NormalError, NormalNoise
 from discreet.mechanisms.error.magnitude_sums import RoundedMagnitude
+from discreet.records import dataclass
 
 __all__ = [
     "RoundedGaussianError",

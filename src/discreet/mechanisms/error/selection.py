@@ -9,13 +9,13 @@ only makes a bad choice likelier.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, exp, expm1, floor, log, log1p
 from typing import ClassVar
 
 from discreet.mechanisms.error.base import SAFETY, allowed_failure
 from discreet.privacy.rational import Number, float_above, rational, whole
+from discreet.records import dataclass
 
 __all__ = [
     "AboveThresholdError",

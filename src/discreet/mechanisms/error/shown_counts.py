@@ -9,13 +9,14 @@ probability, whatever n is (proof: counted_keys, theorem 2).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from discreet.records import dataclass
 
 __all__ = ["ShownCounts", "shown_counts"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import exp, expm1, inf, log, sqrt
@@ -17,6 +16,7 @@ from discreet.mechanisms.error.laplace import LaplaceError
 from discreet.mechanisms.error.rounded_gaussian import RoundedGaussianError
 from discreet.mechanisms.error.weighted import WeightedError
 from discreet.privacy.rational import Number, confidence_level
+from discreet.records import dataclass
 
 __all__ = ["SumError"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import sqrt
@@ -15,6 +14,7 @@ from discreet.mechanisms.error.base import SAFETY, ErrorLaw
 from discreet.mechanisms.error.gaussian import GaussianError
 from discreet.mechanisms.error.laplace import LaplaceError
 from discreet.mechanisms.error.rounded_gaussian import RoundedGaussianError
+from discreet.records import dataclass
 
 __all__ = ["WeightedError"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 
@@ -32,7 +31,7 @@ from discreet.privacy.events import Approximate, DiscreteGaussian, DiscreteLapla
 from discreet.privacy.guarantees import ApproximateDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number, float_below, whole
-from discreet.records import Record
+from discreet.records import Record, dataclass
 
 __all__ = ["CountedKeys", "Reach"]
 

@@ -7,7 +7,7 @@ which is what the proof for persons of several rows rests on (proof: counted_key
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate, pairwise
@@ -21,7 +21,7 @@ from discreet.mechanisms.tails import TAIL_BITS, gaussian_tail, laplace_tail, ro
 from discreet.noise import Source, sample_gaussian, sample_laplace, sample_rounded_gaussian
 from discreet.noise.enclosure import Enclosure, exponential
 from discreet.noise.levels import Levels, sample_levels
-from discreet.records import Record
+from discreet.records import Record, dataclass
 
 __all__ = ["CountingGaussian", "CountingLaplace", "CountingNoise", "CountingRounded", "CountingTruncated"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -19,6 +18,7 @@ from discreet.noise import Source, sample_gaussian, sample_rounded_gaussian
 from discreet.noise.gaussian import check_variance
 from discreet.privacy.events import Approximate, DiscreteGaussian, Event, RoundedGaussian
 from discreet.privacy.rational import Number
+from discreet.records import dataclass
 
 __all__ = ["GaussianThreshold"]
 

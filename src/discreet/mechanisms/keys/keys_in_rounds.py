@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, isqrt
 from typing import TypeAlias
@@ -20,7 +19,7 @@ from discreet.privacy.events import Approximate, Event, RoundedGaussian, compose
 from discreet.privacy.guarantees import ApproximateDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number, rational
-from discreet.records import Record
+from discreet.records import Record, dataclass
 
 __all__ = ["KeysInRounds", "Round"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -16,6 +15,7 @@ from discreet.noise import Source, sample_laplace
 from discreet.noise.geometric import check_scale
 from discreet.privacy.events import Approximate, DiscreteLaplace, Event
 from discreet.privacy.rational import Number
+from discreet.records import dataclass
 
 __all__ = ["LaplaceThreshold"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
@@ -17,6 +16,7 @@ from discreet.noise.enclosure import exponential
 from discreet.noise.levels import Levels, sample_levels
 from discreet.privacy.events import Approximate, Event
 from discreet.privacy.rational import Number
+from discreet.records import dataclass
 
 __all__ = ["TruncatedGeometric"]
 

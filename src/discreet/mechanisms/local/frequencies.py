@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
 from typing import TYPE_CHECKING
@@ -23,7 +22,7 @@ from discreet.errors import ParameterError
 from discreet.mechanisms.error.base import allowed_failure
 from discreet.noise.replayed import is_private, mark_replayed
 from discreet.privacy.rational import Number, whole
-from discreet.records import Record
+from discreet.records import Record, dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
@@ -13,6 +12,7 @@ from discreet.mechanisms.calibration import smallest
 from discreet.mechanisms.error.base import allowed_failure
 from discreet.mechanisms.local.frequencies import MOST_REPORTS, SUMMING_SAFETY, ReportLaw
 from discreet.privacy.rational import Number, rational, whole
+from discreet.records import dataclass
 
 __all__ = ["FrequencyError", "epsilon_for_error"]
 

@@ -8,7 +8,6 @@ does with the reports is imported by `estimate` and `error` when they are called
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import log
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
@@ -23,7 +22,7 @@ from discreet.privacy import events
 from discreet.privacy.guarantees import PureDP
 from discreet.privacy.neighbors import REPLACE_PERSON
 from discreet.privacy.rational import Number, float_above, rational, show, whole
-from discreet.records import Record
+from discreet.records import Record, dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

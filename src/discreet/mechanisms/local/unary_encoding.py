@@ -6,7 +6,6 @@ server never sees a true answer. It estimates a histogram from the bits of all p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import log, log1p
 from typing import TYPE_CHECKING
@@ -27,7 +26,7 @@ from discreet.privacy import events
 from discreet.privacy.guarantees import PureDP
 from discreet.privacy.neighbors import REPLACE_PERSON
 from discreet.privacy.rational import Number, float_above, rational, show, whole
-from discreet.records import Record
+from discreet.records import Record, dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from discreet.mechanisms.error.optima import SeveralOptimaError
@@ -11,6 +10,7 @@ from discreet.mechanisms.selection.choice_law import choice_probabilities
 from discreet.mechanisms.selection.scores import ScoreVector, Selection
 from discreet.noise import choose, current
 from discreet.privacy import events
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

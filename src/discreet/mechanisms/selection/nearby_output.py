@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Generic, TypeVar
 
@@ -17,7 +16,7 @@ from discreet.privacy import events
 from discreet.privacy.guarantees import PureDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number, float_above, show, whole
-from discreet.records import Record
+from discreet.records import Record, dataclass
 
 __all__ = ["MetricSpace", "NearbyOutput"]
 

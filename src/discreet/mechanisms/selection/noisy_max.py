@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from discreet.privacy import events
 from discreet.privacy.neighbors import Neighbors
 from discreet.privacy.rational import Number
 from discreet.privacy.sensitivity import Sensitivity
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

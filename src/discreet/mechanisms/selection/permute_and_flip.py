@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +10,7 @@ from discreet.mechanisms.error.selection import PermuteAndFlipError
 from discreet.mechanisms.selection.scores import ScoreVector, Selection
 from discreet.noise import bernoulli_exponential, current, uniform_below
 from discreet.privacy import events
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, TypeVar
@@ -31,7 +30,7 @@ from discreet.privacy.guarantees import PureDP
 from discreet.privacy.neighbors import Change, Neighbors
 from discreet.privacy.rational import Number, float_above, rational, show
 from discreet.privacy.sensitivity import Sensitivity
-from discreet.records import Record
+from discreet.records import Record, dataclass
 
 if TYPE_CHECKING:
     from discreet.figures import Axes, Panels

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
@@ -17,6 +16,7 @@ from discreet.privacy.events import Event, ExponentialChoice
 from discreet.privacy.neighbors import Neighbors
 from discreet.privacy.rational import Number, rational, whole
 from discreet.privacy.sensitivity import Sensitivity
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from discreet.mechanisms.selection.laws import Law

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.events.event import Event, stored
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors, check_relation
 from discreet.privacy.rational import float_above, float_below, positive, whole
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number

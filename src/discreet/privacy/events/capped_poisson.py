@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
@@ -10,6 +9,7 @@ from discreet.privacy.events.event import Event, stored
 from discreet.privacy.events.sampling import PoissonSampled, Wrapper, amplified_epsilon, smaller_rho
 from discreet.privacy.neighbors import Change
 from discreet.privacy.rational import probability, whole
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number

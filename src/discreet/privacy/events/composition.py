@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from discreet.privacy.events.event import Event, read_event, stored
 from discreet.privacy.events.generic import Pure, ZeroConcentrated
 from discreet.privacy.neighbors import Change, Neighbors
 from discreet.privacy.rational import whole
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -8,7 +8,6 @@ Proofs: docs/proofs/finite.md.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from discreet.privacy.events.local import log_above
 from discreet.privacy.grouping import group_delta
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors, check_relation
 from discreet.privacy.rational import non_negative, show
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number

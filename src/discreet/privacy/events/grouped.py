@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from discreet.privacy.events.event import Event, read_event, stored
 from discreet.privacy.events.generic import Pure, ZeroConcentrated
 from discreet.privacy.neighbors import Neighbors
 from discreet.privacy.rational import whole
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,7 +7,6 @@ person would be seen at once.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from discreet.privacy.events.event import Event, stored
 from discreet.privacy.events.generic import Pure
 from discreet.privacy.neighbors import REPLACE_PERSON, Change, Neighbors, check_relation
 from discreet.privacy.rational import float_above, rational, whole
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number

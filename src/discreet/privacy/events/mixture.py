@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,6 +14,7 @@ from discreet.privacy.events.grouped import Grouped
 from discreet.privacy.events.sampling import PoissonSampled
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors, check_relation
 from discreet.privacy.rational import non_negative, positive, show
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from discreet.privacy.events.event import Event, stored
 from discreet.privacy.events.sampling import Wrapper
 from discreet.privacy.neighbors import Change
 from discreet.privacy.rational import probability, rational
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,6 +10,7 @@ from discreet.privacy.events.event import Event, stored
 from discreet.privacy.events.generic import ZeroConcentrated
 from discreet.privacy.neighbors import REPLACE_PERSON, Change, Neighbors, check_relation
 from discreet.privacy.rational import positive, probability
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number

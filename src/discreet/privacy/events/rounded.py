@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.events.additive import NormalOnGrid
 from discreet.privacy.events.event import stored
+from discreet.records import dataclass
 
 __all__ = ["RoundedGaussian"]
 

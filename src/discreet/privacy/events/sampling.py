@@ -13,7 +13,7 @@ relation that replaces a unit (docs/proofs/sampling_amplification.md, propositio
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -24,6 +24,7 @@ from discreet.privacy.events.event import Event, read_event, stored
 from discreet.privacy.events.grouped import Grouped
 from discreet.privacy.neighbors import Change, Neighbors
 from discreet.privacy.rational import float_above, probability, show, whole
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

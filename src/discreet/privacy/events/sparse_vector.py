@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from discreet.privacy.events.event import Event, stored
 from discreet.privacy.events.sampling import Wrapper
 from discreet.privacy.neighbors import Change
 from discreet.privacy.rational import non_negative, whole
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from discreet.privacy.rational import Number

@@ -12,7 +12,6 @@ a table in which every number is possible.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, isfinite, sqrt
 from typing import Any
@@ -29,6 +28,7 @@ from discreet.queries.outputs.base import of_several
 from discreet.queries.outputs.calculated import BY_NOISE, NO_INTERVAL
 from discreet.queries.outputs.possible_numbers import PossibleNumbers
 from discreet.queries.question.answer_relations import AnswerRelation
+from discreet.records import dataclass
 
 __all__ = ["AssembledStatement", "noises_counted"]
 

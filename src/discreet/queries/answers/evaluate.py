@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -28,6 +28,7 @@ from discreet.queries.question.answer_relations import (
     Rows,
 )
 from discreet.queries.question.post_processing import PostProcessing, shown_groups
+from discreet.records import dataclass
 
 __all__ = ["Evaluator"]
 

@@ -7,7 +7,7 @@ values, while of the exact one it is open which group a row is in: every row may
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from math import inf
 
@@ -21,6 +21,7 @@ from discreet.queries.answers.table import AnswerCells, AnswerTable, Flags, Nois
 from discreet.queries.outputs.base import of_several
 from discreet.queries.outputs.calculation import PossibleWords, words_of
 from discreet.queries.outputs.possible_numbers import PossibleNumbers
+from discreet.records import dataclass
 from discreet.workloads.error.intervals import half_width
 
 __all__ = ["distinct_rows", "grouped"]

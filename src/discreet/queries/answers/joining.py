@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from discreet.errors import UnsupportedQuery
 from discreet.queries.answers.table import AnswerCells, AnswerTable, Flags, Places, check_row_count
 from discreet.queries.question.answer_relations import Joined, Paired
+from discreet.records import dataclass
 
 __all__ = ["joined"]
 

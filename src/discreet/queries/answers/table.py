@@ -14,7 +14,7 @@ How many intervals must hold for this is counted in `noises`, so that a union bo
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -31,6 +31,7 @@ from discreet.queries.outputs.calculation import (
     words_of,
 )
 from discreet.queries.outputs.possible_numbers import PossibleNumbers
+from discreet.records import dataclass
 
 __all__ = ["LARGEST_TABLE", "AnswerCells", "AnswerTable", "Flags", "NoiseLaw", "Places", "check_row_count"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from discreet.curator import Door, Preview, Release, Request
 from discreet.curator.request.compound_request import CompoundRequest
@@ -12,6 +11,7 @@ from discreet.curator.request.statistic_request import StatisticRequest
 from discreet.data import Table
 from discreet.errors import ParameterError
 from discreet.queries.question.terms import Terms
+from discreet.records import dataclass
 
 __all__ = ["Asked", "FinishedRequest"]
 

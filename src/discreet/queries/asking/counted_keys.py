@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from discreet.curator import Door, Preview, Release
 from discreet.curator.request.counted_keys_request import CountedKeysRequest
@@ -17,6 +17,7 @@ from discreet.queries.noise.counted_keys import counted_request
 from discreet.queries.noise.unknown_keys import check_unknown, unknown_keys
 from discreet.queries.question.query import Query
 from discreet.queries.question.terms import CHOSEN, IN_ROUNDS, Terms
+from discreet.records import dataclass
 
 __all__ = ["AskedByCountedKeys"]
 

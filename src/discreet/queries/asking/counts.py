@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from discreet.curator import Request
 from discreet.errors import ParameterError
 from discreet.privacy.offer import Offer
 from discreet.queries.asking.asked import Asked
 from discreet.queries.counts.question import LinearQuestion
+from discreet.records import dataclass
 
 __all__ = ["AskedCounts"]
 

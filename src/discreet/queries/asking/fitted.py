@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from discreet.curator import Door, Preview, Release, Request
@@ -19,6 +19,7 @@ from discreet.queries.fitting.buying import Purchase, Wanted, purchase
 from discreet.queries.fitting.fits import SUPPOSED_BOUNDS
 from discreet.queries.question.query import Query
 from discreet.queries.question.terms import Terms
+from discreet.records import dataclass
 
 __all__ = ["AskedToFit", "Fittable", "asking_about"]
 

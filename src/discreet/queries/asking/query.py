@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from discreet.curator import Door, Preview, Release, Request
@@ -16,6 +16,7 @@ from discreet.queries.noise.unknown_keys import unknown_keys
 from discreet.queries.question.post_processing import shown_groups
 from discreet.queries.question.query import Query
 from discreet.queries.question.terms import ASSUMED_ROWS
+from discreet.records import dataclass
 
 __all__ = ["AskedQuery"]
 

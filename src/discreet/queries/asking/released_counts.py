@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -24,6 +24,7 @@ from discreet.mechanisms import Laplace
 from discreet.privacy.events import DiscreteGaussian, DiscreteLaplace, Event, RoundedGaussian
 from discreet.queries.outputs.counts_sums_means import CountOutput
 from discreet.queries.question.terms import CONFIDENCE
+from discreet.records import dataclass
 
 __all__ = ["with_released_counts"]
 
@@ -42,7 +43,7 @@ class _RecordedCount(Request):
     @property
     def identity(self) -> bytes:
         """That of the request with the recorded noise."""
-        content = json.loads(super(_RecordedCount, self).identity)
+        content = json.loads(super().identity)
         content["events"] = [json.loads(self.recorded)]
         return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
 

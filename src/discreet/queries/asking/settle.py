@@ -18,7 +18,6 @@ from discreet.queries.asking.counts import AskedCounts
 from discreet.queries.asking.fitted import AskedToFit, Fittable
 from discreet.queries.asking.lacking import stated, wanted_of
 from discreet.queries.asking.query import AskedQuery
-from discreet.queries.asking.statement import AskedStatement
 from discreet.queries.asking.statistic import AskedStatistic, refuse_other_relations
 from discreet.queries.counts.question import LinearQuestion
 from discreet.queries.noise.unknown_keys import unknown_keys
@@ -72,8 +71,10 @@ def settle(question: Question, tables: Mapping[str, Table], terms: Terms) -> Ask
     return AskedToFit(tables=tables, terms=terms, question=query, wanted=wanted, settled=settled)
 
 
-def _settled_statement(statement: Statement, tables: Mapping[str, Table], terms: Terms) -> AskedStatement:
+def _settled_statement(statement: Statement, tables: Mapping[str, Table], terms: Terms) -> Asked:
     """Return a statement on its terms, with the limits and bounds that these state."""
+    from discreet.queries.asking.statement import AskedStatement  # few questions are statements of several
+
     if terms.keys == CHOSEN:
         raise UnsupportedQuery(
             "keys='chosen' shows keys with their counts, and here several answers are calculated with; ask "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from discreet.curator import Door, Preview, Release
@@ -21,6 +21,7 @@ from discreet.queries.noise.unknown_keys import KeyChoice, hypothetical_keys, se
 from discreet.queries.question.query import Query
 from discreet.queries.question.statement import Statement
 from discreet.queries.question.terms import IN_ROUNDS
+from discreet.records import dataclass
 
 __all__ = ["AskedStatement"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from discreet.curator.request.statistic_request import StatisticRequest
 from discreet.data import Table
@@ -14,6 +13,7 @@ from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 from discreet.queries.asking.asked import Asked
 from discreet.queries.question.statistic import StatisticQuestion
 from discreet.queries.question.terms import Terms
+from discreet.records import dataclass
 
 __all__ = ["AskedStatistic", "refuse_other_relations"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from discreet.queries.asking.query import AskedQuery
 from discreet.queries.noise.unknown_keys import KeyChoice, hypothetical_keys, selection_for
 from discreet.queries.question.query import Query
 from discreet.queries.question.terms import EARLIER_KEY_SHARE, IN_ROUNDS
+from discreet.records import dataclass
 
 __all__ = ["AskedByUnknownKeys", "label_of_chosen", "was_chosen_before", "with_choices"]
 

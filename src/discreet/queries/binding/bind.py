@@ -7,7 +7,6 @@ defined in `measures`.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 
 from discreet.data import Aggregate, Group, GroupKey, Keys, Plan, Statistics, Table, Type, sensitivity
@@ -40,6 +39,7 @@ from discreet.queries.question.answer_levels import grouping_name
 from discreet.queries.question.per_person import take_name
 from discreet.queries.question.post_processing import PostProcessing, check_types
 from discreet.queries.question.query import Query, key_facts, key_of
+from discreet.records import dataclass
 
 __all__ = ["BoundQuery", "bind", "own_columns"]
 

@@ -23,7 +23,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
 
@@ -55,11 +54,11 @@ from discreet.errors import UnsupportedQuery
 from discreet.queries.binding.missing_declarations import missing_bounds, missing_keys
 from discreet.queries.outputs.base import QueryOutput
 from discreet.queries.outputs.counts_sums_means import CountOutput, MeanOutput, SumOutput
-from discreet.queries.outputs.frequent import FrequentOutput
 from discreet.queries.outputs.moments import Count, SumOrMoment, VarianceOutput
 from discreet.queries.outputs.pairs import CorrelationOutput, CovarianceOutput
 from discreet.queries.outputs.quantiles_and_extremes import ExtremeOutput, QuantileOutput
 from discreet.queries.outputs.smooth import SmoothOutput
+from discreet.records import dataclass
 
 __all__ = ["LARGEST_WIDTH", "Facts", "outputs_of"]
 
@@ -212,7 +211,9 @@ class _Meaning:
         column_type(column, types_of(self._columns))
         return CountPersons() if column in self._facts.persons else CountDistinct(column=column)
 
-    def _frequent(self, name: str, aggregate: Aggregate) -> FrequentOutput:
+    def _frequent(self, name: str, aggregate: Aggregate) -> QueryOutput:
+        from discreet.queries.outputs.frequent import FrequentOutput  # loads much that others do not need
+
         column = _name(aggregate)
         column_type(column, types_of(self._columns))
         keys = self._columns[column].keys

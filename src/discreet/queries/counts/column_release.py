@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from discreet.privacy.rational import Number, probability
 from discreet.queries.counts.cells import edge_after, highest, lowest
 from discreet.queries.counts.range_release import RangeRelease
 from discreet.queries.counts.shares import Share, prefix_margins, prefix_shares
+from discreet.records import dataclass
 from discreet.visible import visible
 from discreet.workloads import Prefixes
 from discreet.workloads.inference import Cumulative, cumulative_from_prefixes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from discreet.data import Axis, Bounds
 from discreet.errors import ParameterError
 from discreet.queries.counts.cells import key_cell, labels, range_cells, range_words
 from discreet.queries.counts.range_release import grids
+from discreet.records import dataclass
 from discreet.visible import visible
 from discreet.workloads import LinearAnswer, MarginalPlan, ReleasedMarginals
 from discreet.workloads.error.intervals import half_width

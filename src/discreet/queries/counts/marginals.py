@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 
@@ -34,6 +34,7 @@ from discreet.queries.noise.counts_plan import plan_counts
 from discreet.queries.noise.measurement import StrategyMeasurement
 from discreet.queries.question.dataframe import TableRequest
 from discreet.queries.question.per_person import take_name
+from discreet.records import dataclass
 from discreet.workloads import MarginalPlan, Marginals, ReleasedMarginals
 from discreet.workloads.error.intervals import half_width
 from discreet.workloads.strategies.marginal_tables import TablePart

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.curator.request.request import Request, column_names
@@ -26,6 +25,7 @@ from discreet.queries.noise.build_request import expectations
 from discreet.queries.noise.unknown_keys import unknown_keys
 from discreet.queries.question.dataframe import TableRequest
 from discreet.queries.question.query import Query, key_of
+from discreet.records import dataclass
 
 __all__ = ["Domain", "LinearQuestion", "name_of_counts", "relation_of"]
 

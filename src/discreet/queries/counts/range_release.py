@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from discreet.errors import ParameterError
 from discreet.privacy.rational import Number, show
 from discreet.queries.counts.cells import range_cells, range_words
 from discreet.queries.counts.shares import Share, share_of
+from discreet.records import dataclass
 from discreet.visible import visible
 from discreet.workloads import LinearAnswer, Plan, ReleasedCells
 from discreet.workloads.inference import Estimate, NonNegative, fit_cells, project

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 from typing import ClassVar
@@ -33,6 +32,7 @@ from discreet.queries.counts.range_release import RangeRelease
 from discreet.queries.noise.counts_plan import plan_counts
 from discreet.queries.noise.measurement import StrategyMeasurement
 from discreet.queries.question.dataframe import TableRequest
+from discreet.records import dataclass
 from discreet.workloads import AllRanges, Plan, Prefixes, Product, ReleasedCells, Workload
 from discreet.workloads.error.intervals import half_width
 

@@ -8,7 +8,7 @@ quantile the same is asked of every prefix.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import isnan, nan, sqrt
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from discreet.privacy.decimals import number
 from discreet.privacy.rational import Number
+from discreet.records import dataclass
 from discreet.visible import visible
 from discreet.workloads.error.intervals import half_width
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from discreet.data import Bounds, Relation, Table
@@ -18,6 +18,7 @@ from discreet.queries.fitting.value_bounds import values_query
 from discreet.queries.noise.build_request import build_request
 from discreet.queries.noise.unknown_keys import hypothetical_keys, unknown_keys
 from discreet.queries.question.query import Query
+from discreet.records import dataclass
 
 __all__ = ["Purchase", "Wanted", "first_and_rest", "purchase", "wanted_by"]
 

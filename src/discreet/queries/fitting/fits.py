@@ -8,7 +8,6 @@ the question to which it is applied is one like any other, with a limit and boun
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.curator import Release, Request
@@ -17,6 +16,7 @@ from discreet.data.language.first_table import with_bounds, with_limits
 from discreet.queries.fitting.row_limits import fitting_limit, limit_in_words, row_edges
 from discreet.queries.fitting.size_counts import SizeCounts
 from discreet.queries.fitting.value_bounds import VALUE_EDGES, bounds_in_words, fitting_bounds
+from discreet.records import dataclass
 
 __all__ = ["SUPPOSED_BOUNDS", "BoundsFit", "Fitted", "RowLimitFit"]
 

@@ -7,7 +7,6 @@ One noisy table of counts then says, at no further cost, how much lies beyond ev
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, exp, log, sqrt
 
@@ -23,6 +22,7 @@ from discreet.mechanisms import Laplace
 from discreet.queries.outputs.base import margin_of, of_several, variance_of
 from discreet.queries.question.dataframe import TableRequest
 from discreet.queries.question.query import Query
+from discreet.records import dataclass
 
 __all__ = ["SIZE", "Edge", "SizeCounts", "counted_by_size"]
 

@@ -12,7 +12,6 @@ very conditions of the query; which numbers are possible is known from
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -47,6 +46,7 @@ from discreet.data.language.expressions import (
 from discreet.data.language.types import Schema
 from discreet.queries.outputs.base import QueryOutput
 from discreet.queries.outputs.counts_sums_means import CountOutput
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from discreet.workloads import Matrix

@@ -13,7 +13,6 @@ are there, so that with a limit on rows it is charged for as many groups as rows
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.curator.request.histogram_choices import LARGEST_CHOICES, Choices, HistogramChoice, Selector
@@ -32,6 +31,7 @@ from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.rational import float_below, show
 from discreet.queries.outputs.base import QueryOutput
 from discreet.queries.outputs.quantiles_and_extremes import ChoiceOutput, Maker
+from discreet.records import dataclass
 
 __all__ = ["concentrated_choices", "pure_choices"]
 

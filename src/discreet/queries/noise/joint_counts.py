@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import floor, sqrt
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Pa
 from discreet.data import Histogram, Measure, to_object
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.queries.outputs.base import QueryOutput
+from discreet.records import dataclass
 from discreet.workloads.error.combined_noise import combined_half_width
 from discreet.workloads.error.intervals import half_width
 

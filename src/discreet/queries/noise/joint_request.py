@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -26,15 +26,15 @@ from discreet.privacy.offer import Offer
 from discreet.queries.binding.bind import BoundQuery
 from discreet.queries.noise.counted_classes import CountedClasses, classes_of, counted_condition
 from discreet.queries.noise.counts_plan import plan_counts, reach_of
-from discreet.queries.noise.joint_counts import JointCountOutput
-from discreet.queries.noise.measurement import StrategyMeasurement
 from discreet.queries.noise.parts import Spending, fitted_noise, variance_in_rows, ways_of
 from discreet.queries.noise.split import PURE
 from discreet.queries.outputs.base import QueryOutput, of_several
 from discreet.queries.question.per_person import take_name
 from discreet.queries.question.query import Query
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
+    from discreet.queries.noise.joint_counts import JointCountOutput
     from discreet.workloads import Plan
 
 __all__ = ["least_joint", "share_of_counts"]
@@ -245,6 +245,8 @@ def _bought_by(way: Spending, design: Plan, joint: _Joint) -> Plan:
 
 
 def _counts(joint: _Joint, design: Plan, alone: Request) -> dict[int, JointCountOutput]:
+    from discreet.queries.noise.joint_counts import JointCountOutput
+
     histogram, names = joint.counted.measure, [output.name for output in alone.outputs]
     assert isinstance(histogram, Histogram)  # noqa: S101
     return {
@@ -254,6 +256,8 @@ def _counts(joint: _Joint, design: Plan, alone: Request) -> dict[int, JointCount
 
 
 def _request(joint: _Joint, design: Plan, others: Sequence[Part], alone: Request) -> Request:
+    from discreet.queries.noise.measurement import StrategyMeasurement
+
     counts, cells = _counts(joint, design, alone), joint.plan.cells
     mechanism = StrategyMeasurement(strategy=design.strategy, noise=design.mechanism, cells=cells)
     part = Part(statistic=joint.counted, mechanism=mechanism)
@@ -268,6 +272,8 @@ def _error(request: Request) -> float:
 
 
 def _error_of(outputs: Sequence[QueryOutput], parts: Sequence[Part]) -> float:
+    from discreet.queries.noise.joint_counts import JointCountOutput
+
     by_measure, total = {part.measure: part for part in parts}, 0.0
     for output in outputs:
         if isinstance(output, JointCountOutput):

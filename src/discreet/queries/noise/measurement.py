@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,7 +13,7 @@ from discreet.data import ContingencyTable, Histogram, Statistic
 from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy.rational import whole
-from discreet.records import Record
+from discreet.records import Record, dataclass
 from discreet.workloads.algebra.sealing import make_read_only
 from discreet.workloads.strategies.base import Strategy
 from discreet.workloads.strategies.marginal_tables import TablePart

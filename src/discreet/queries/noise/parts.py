@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import TypeAlias
@@ -32,6 +31,7 @@ from discreet.queries.binding.bind import BoundQuery
 from discreet.queries.noise.histogram_choices import concentrated_choices, pure_choices
 from discreet.queries.noise.split import CONCENTRATED, PURE, given_by, shares_of, squared_weights
 from discreet.queries.outputs.quantiles_and_extremes import deviation_in_rows
+from discreet.records import dataclass
 
 __all__ = [
     "RequestParts",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from discreet.curator.request.request import LARGEST_ANSWER, Output, Request
 from discreet.data import Expression, GroupKey
@@ -10,13 +11,14 @@ from discreet.data.language.expressions import Column, columns_of
 from discreet.errors import UnsupportedQuery
 from discreet.queries.outputs.answer_rows import AnswerRows
 from discreet.queries.outputs.base import QueryOutput
-from discreet.queries.outputs.calculated import CalculatedOutput
 from discreet.queries.outputs.key_functions import key_schema, public_column, separated
 from discreet.queries.outputs.leveled import LeveledOutput
 from discreet.queries.outputs.summed import summed_part
-from discreet.queries.outputs.windows.windowed import WindowedOutput
 from discreet.queries.question.post_processing import PostProcessing
 from discreet.queries.question.query import Query
+
+if TYPE_CHECKING:
+    from discreet.queries.outputs.calculated import CalculatedOutput
 
 __all__ = ["showing"]
 
@@ -53,6 +55,9 @@ def _calculated(
     outputs: dict[str, QueryOutput],
     request: Request,
 ) -> CalculatedOutput:
+    from discreet.queries.outputs.calculated import CalculatedOutput  # what few questions need loads then
+    from discreet.queries.outputs.windows.windowed import WindowedOutput
+
     read, keys = columns_of(expression), request.plan.keys
     reads = tuple(output for other, output in outputs.items() if other in read)
     windows = tuple(window for window in after.windows if window.name in read)

@@ -7,7 +7,6 @@ with the rest. Both are separate requests: if the second is never asked, the fir
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date, timedelta
 from fractions import Fraction
 from functools import lru_cache
@@ -28,6 +27,7 @@ from discreet.queries.binding.bind import bind
 from discreet.queries.binding.missing_declarations import missing_keys
 from discreet.queries.noise.split import CONCENTRATED, PURE, share_of_keys
 from discreet.queries.question.query import Query, key_facts, key_of
+from discreet.records import dataclass
 
 __all__ = [
     "KeyChoice",

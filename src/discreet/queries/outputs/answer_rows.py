@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from discreet.queries.outputs.key_functions import (
 )
 from discreet.queries.outputs.possible_numbers import PossibleNumbers
 from discreet.queries.question.answer_levels import AnswerLevels
+from discreet.records import dataclass
 
 __all__ = ["AnswerRows", "possible_numbers"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from math import sqrt
 
@@ -19,6 +19,7 @@ from discreet.queries.outputs.calculation import Evaluated, Evaluation, words_of
 from discreet.queries.outputs.linear import Combinations, Term, independent, linear_parts
 from discreet.queries.outputs.moment_parts import moment_parts
 from discreet.queries.outputs.possible_numbers import PossibleNumbers
+from discreet.records import dataclass
 
 __all__ = ["BY_NOISE", "NO_INTERVAL", "CalculatedOutput"]
 

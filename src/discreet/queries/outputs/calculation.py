@@ -8,7 +8,6 @@ or depend on noise, in which case any comparison of them may turn out either way
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from typing import Any, TypeAlias
@@ -58,6 +57,7 @@ from discreet.queries.outputs.possible_numbers import (
     sign,
     times,
 )
+from discreet.records import dataclass
 
 __all__ = [
     "Evaluated",

@@ -8,7 +8,6 @@ half the probability (the union bound). All arithmetic here is on public values.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from math import sqrt
@@ -24,6 +23,7 @@ from discreet.privacy.rational import float_above, float_below, show
 from discreet.queries.outputs.base import QueryOutput, excess_of, margin_of, of_several, variance_of
 from discreet.queries.outputs.jets import Jet, divided_by, public_number, total_of
 from discreet.queries.outputs.rounding import enclosed
+from discreet.records import dataclass
 
 __all__ = ["CountOutput", "MeanOutput", "QueryOutput", "SumOutput"]
 

@@ -11,7 +11,6 @@ gives f, as in Fieller's intervals of a ratio. (Proof: delta_method.)
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -32,6 +31,7 @@ from discreet.mechanisms.error.weighted import NoiseError
 from discreet.queries.outputs.base import margin_of, of_several
 from discreet.queries.outputs.float_interval import FloatInterval
 from discreet.queries.outputs.jets import Jet, between, difference, divided_by, variables
+from discreet.records import dataclass
 
 __all__ = ["Ratio", "box_share", "expected_half_width", "has_law", "within_both", "within_law"]
 

@@ -5,7 +5,6 @@ Every operation widens its result by more than its roundings in double precision
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.curator.request.request import AnswerColumn
 from discreet.privacy.rational import float_above, float_below
+from discreet.records import dataclass
 
 __all__ = ["FloatInterval", "mean_range", "product", "root", "square"]
 

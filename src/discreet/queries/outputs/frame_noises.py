@@ -7,7 +7,6 @@ What is added and taken away again cancels: a running sum less the one before it
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, lcm
 from typing import Any, TypeAlias
@@ -23,6 +22,7 @@ from discreet.mechanisms.error.sums import SumError
 from discreet.mechanisms.error.weighted import NoiseError
 from discreet.privacy.rational import float_above
 from discreet.queries.outputs.base import of_several
+from discreet.records import dataclass
 
 __all__ = ["MOST_NOISES", "FrameCells", "FramedTerm", "few_enough", "frame_margins", "margin_of_noises"]
 

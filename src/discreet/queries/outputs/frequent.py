@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -19,6 +18,7 @@ from discreet.queries.outputs.quantiles_and_extremes import (
     deviation_in_rows,
     shortfall,
 )
+from discreet.records import dataclass
 
 __all__ = ["FrequentOutput"]
 
@@ -66,7 +66,7 @@ class FrequentOutput(ChoiceOutput):
     @property
     def identity(self) -> dict[str, object]:
         """What kind of output it is, its histogram, and how many keys."""
-        return {**super(FrequentOutput, self).identity, "most": self.most}
+        return {**super().identity, "most": self.most}
 
     def choices(self, make: Maker, confidence: Fraction) -> tuple[HistogramChoice, ...]:
         """Return the one choice, of as many keys as are wanted."""

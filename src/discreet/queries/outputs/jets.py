@@ -7,7 +7,6 @@ how large its second derivatives can be in magnitude. (Proof: delta_method, lemm
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from discreet.array_types import Floats
 from discreet.privacy.rational import float_above, float_below
 from discreet.queries.outputs.float_interval import FloatInterval, product
+from discreet.records import dataclass
 
 __all__ = [
     "Jet",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from math import prod
 
@@ -14,6 +14,7 @@ from discreet.data import GroupKey, Measure
 from discreet.queries.outputs.base import QueryOutput
 from discreet.queries.outputs.summed import exact_sums, summed_draw, summed_part
 from discreet.queries.question.answer_levels import AnswerLevels
+from discreet.records import dataclass
 
 __all__ = ["LeveledOutput"]
 

@@ -7,7 +7,7 @@ both may be off by at the worst. (Proof: windows, lemma 7.)
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from itertools import count
 from math import ceil, floor, gcd, lcm
@@ -37,6 +37,7 @@ from discreet.queries.outputs.calculation import Evaluated, Evaluation
 from discreet.queries.outputs.counts_sums_means import CountOutput, SumOutput
 from discreet.queries.outputs.frame_noises import MOST_NOISES, FrameCells, FramedTerm, frame_margins
 from discreet.queries.outputs.possible_numbers import PossibleNumbers, plus
+from discreet.records import dataclass
 from discreet.workloads.error.combined_noise import combined_half_width
 
 __all__ = ["Combinations", "LinearForm", "Term", "independent", "linear_parts", "possible_combinations"]

@@ -8,7 +8,7 @@ lemma 4.)
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import count
 
@@ -38,6 +38,7 @@ from discreet.queries.outputs.jets import Jet, difference, divided_by, public_nu
 from discreet.queries.outputs.moments import VarianceOutput
 from discreet.queries.outputs.pairs import CorrelationOutput, CovarianceOutput
 from discreet.queries.outputs.possible_numbers import PossibleNumbers
+from discreet.records import dataclass
 
 __all__ = ["MomentParts", "moment_parts"]
 

@@ -9,7 +9,6 @@ all noises gives, clipped to what values within the bounds allow. (Proof: aggreg
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
 from typing import TypeAlias
@@ -24,6 +23,7 @@ from discreet.queries.outputs.base import QueryOutput, margin_of, variance_of
 from discreet.queries.outputs.delta_method import box_share, expected_half_width, has_law, within_law
 from discreet.queries.outputs.float_interval import FloatInterval, mean_range, product, root, square
 from discreet.queries.outputs.jets import Jet, difference, divided_by, public_number, root_of, total_of
+from discreet.records import dataclass
 
 __all__ = [
     "Count",
@@ -133,7 +133,7 @@ class VarianceOutput(QueryOutput):
     @property
     def identity(self) -> dict[str, object]:
         """What kind of output it is, its measures, and which of the four."""
-        return {**super(VarianceOutput, self).identity, "sample": self.sample, "root": self.root}
+        return {**super().identity, "sample": self.sample, "root": self.root}
 
     def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
         """Return floats, intervals rounded outward."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
 
@@ -30,6 +29,7 @@ from discreet.queries.outputs.moments import (
     supposed_draw,
     widest_of,
 )
+from discreet.records import dataclass
 
 __all__ = ["CorrelationOutput", "CovarianceOutput"]
 
@@ -71,7 +71,7 @@ class CovarianceOutput(QueryOutput):
     @property
     def identity(self) -> dict[str, object]:
         """What kind of output it is, its measures, and which of the two."""
-        return {**super(CovarianceOutput, self).identity, "sample": self.sample}
+        return {**super().identity, "sample": self.sample}
 
     def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
         """Return floats, intervals rounded outward."""

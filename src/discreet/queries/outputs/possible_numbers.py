@@ -8,13 +8,14 @@ widens its result by more than that and its own roundings amount to. Integers st
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.privacy.rational import float_above, float_below
+from discreet.records import dataclass
 
 __all__ = [
     "PossibleNumbers",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from math import hypot, pi, sqrt
 
@@ -30,6 +30,7 @@ from discreet.mechanisms import PermuteAndFlip
 from discreet.privacy.rational import float_above, show
 from discreet.queries.outputs.base import QueryOutput
 from discreet.queries.outputs.rounding import enclosed
+from discreet.records import dataclass
 
 __all__ = [
     "ChoiceOutput",
@@ -135,7 +136,7 @@ class QuantileOutput(ChoiceOutput):
     def identity(self) -> dict[str, object]:
         """What kind of output it is, its histogram, its share and those it is kept in order with."""
         shares = {"share": str(self.share), "beside": [str(share) for share in self.beside]}
-        return {**super(QuantileOutput, self).identity, **shares}
+        return {**super().identity, **shares}
 
     def choices(self, make: Maker, confidence: Fraction) -> tuple[HistogramChoice, ...]:
         """Return the choices of the value and of the reach of its interval."""
@@ -226,7 +227,7 @@ class ExtremeOutput(ChoiceOutput):
     @property
     def identity(self) -> dict[str, object]:
         """What kind of output it is, its histogram, and which end."""
-        return {**super(ExtremeOutput, self).identity, "largest": self.largest}
+        return {**super().identity, "largest": self.largest}
 
     def choices(self, make: Maker, confidence: Fraction) -> tuple[HistogramChoice, ...]:
         """Return the one choice."""

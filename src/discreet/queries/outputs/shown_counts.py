@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
 
@@ -12,6 +11,7 @@ from discreet.curator.request.counted_keys_request import CountedPart
 from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Part
 from discreet.mechanisms.error.shown_counts import ShownCounts, shown_counts
 from discreet.queries.outputs.counts_sums_means import CountOutput
+from discreet.records import dataclass
 
 __all__ = ["ShownCountOutput"]
 

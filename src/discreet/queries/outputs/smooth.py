@@ -7,7 +7,6 @@ aggregates.)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -23,6 +22,7 @@ from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Pa
 from discreet.data import Bounds, Histogram
 from discreet.privacy.rational import show
 from discreet.queries.outputs.quantiles_and_extremes import ChoiceOutput, Maker
+from discreet.records import dataclass
 
 __all__ = ["NO_INTERVAL", "SmoothOutput"]
 
@@ -70,7 +70,7 @@ class SmoothOutput(ChoiceOutput):
     def identity(self) -> dict[str, object]:
         """What kind of output it is, its histogram, its rule and its share."""
         return {
-            **super(SmoothOutput, self).identity,
+            **super().identity,
             "rule": self.rule.__name__,
             "share": str(self.share),
         }

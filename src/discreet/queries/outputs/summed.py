@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
@@ -18,6 +17,7 @@ from discreet.data import CountNonNull, CountRows, Moment, Sum
 from discreet.errors import UnsupportedQuery
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.mechanisms.error.sums import SumError
+from discreet.records import dataclass
 
 __all__ = ["Summed", "exact_sums", "has_totals", "noise_adds_up", "summed_draw", "summed_part"]
 

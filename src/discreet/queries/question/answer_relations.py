@@ -8,13 +8,13 @@ settled before (`queries.sql.answers.over_answers`), and what the nodes give is 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
 from discreet.data import Aggregate, Expression
 from discreet.data.language.public_rows import PublicRows
 from discreet.data.language.relations import Named, Order
+from discreet.records import dataclass
 
 __all__ = [
     "AnswerRelation",

@@ -7,10 +7,10 @@ which order, is settled by released values; where only keys decide, these are ex
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 
 from discreet.data.language.expressions import Expression, columns_of
+from discreet.records import dataclass
 
 __all__ = ["AnswerFunction", "AnswerWindow", "Frame", "WindowOrder"]
 

@@ -14,7 +14,6 @@ that SQL gives.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from discreet.data import Aggregate, Formula, Relation, Source
 from discreet.data.language.expressions import Column
@@ -31,6 +30,7 @@ from discreet.data.language.relations import (
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.queries.question.per_person import per_person_of
 from discreet.queries.question.query import Query, derived, filtered, key_of, orders, united
+from discreet.records import dataclass
 
 __all__ = ["GroupedRequest", "TableRequest"]
 

@@ -14,7 +14,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
@@ -31,6 +30,7 @@ from discreet.errors import ParameterError
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number, probability, rational, whole
 from discreet.queries.question.statistic import StatisticQuestion
+from discreet.records import dataclass
 
 __all__ = ["FixedQuestions"]
 

@@ -14,7 +14,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
@@ -28,6 +27,7 @@ from discreet.errors import ParameterError
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import rational, whole
 from discreet.queries.question.statistic import StatisticQuestion
+from discreet.records import dataclass
 
 __all__ = ["GraphQuestions"]
 

@@ -13,7 +13,7 @@ with aggregates, HAVING, ORDER BY and LIMIT of a query mean this; they do nothin
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cmp_to_key
 from math import isnan
 from typing import Any
@@ -41,6 +41,7 @@ from discreet.data.language.types import Schema, Type
 from discreet.errors import UnsupportedQuery
 from discreet.queries.question.answer_levels import AnswerLevels, grouping_name
 from discreet.queries.question.answer_windows import AnswerWindow
+from discreet.records import dataclass
 
 __all__ = [
     "NO_POST_PROCESSING",

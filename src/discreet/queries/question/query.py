@@ -10,7 +10,7 @@ Query(source visits; by city; n: count)
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from discreet.data import Aggregate, Filter, Formula, Keys, Relation
 from discreet.data.facts.conditions.group_keys import facts_of_keys
@@ -23,6 +23,7 @@ from discreet.data.language.relations import Derive, Named, Order, Source, Union
 from discreet.errors import UnsupportedQuery
 from discreet.queries.question.answer_levels import check_levels
 from discreet.queries.question.post_processing import NO_POST_PROCESSING, PostProcessing, check_after
+from discreet.records import dataclass
 
 __all__ = ["Query", "derived", "filtered", "key_facts", "key_of", "orders", "united"]
 

@@ -8,7 +8,7 @@ all their aggregates, so that what is asked twice is measured once.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from discreet.data import Aggregate
 from discreet.data.language.relations import Named
@@ -16,6 +16,7 @@ from discreet.errors import UnsupportedQuery
 from discreet.queries.question.answer_relations import AnswerRelation
 from discreet.queries.question.per_person import take_name
 from discreet.queries.question.query import Query
+from discreet.records import dataclass
 
 __all__ = ["MOST_PARTS", "MeasuredParts", "Statement"]
 

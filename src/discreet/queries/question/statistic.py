@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.curator.request.statistic_request import StatisticRequest
@@ -12,6 +11,7 @@ from discreet.data import Table
 from discreet.data.tables.related_table import RelatedTable
 from discreet.errors import ParameterError
 from discreet.privacy.offer import Offer
+from discreet.records import dataclass
 
 __all__ = ["StatisticQuestion"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 
@@ -12,6 +11,7 @@ from discreet.errors import ParameterError
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number, confidence_level, probability, whole
+from discreet.records import dataclass
 
 __all__ = [
     "ASSUMED_ROWS",

@@ -14,7 +14,6 @@ could mean two things, nothing is. (Proof: merged_answers.)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import cast
 
 from sqlglot import exp
@@ -22,6 +21,7 @@ from sqlglot import exp
 from discreet.queries.sql.formulas.aggregates import is_aggregate
 from discreet.queries.sql.syntax.names import same
 from discreet.queries.sql.tables.scope import is_quoted
+from discreet.records import dataclass
 
 __all__ = ["merged_windows"]
 

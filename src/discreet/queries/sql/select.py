@@ -31,7 +31,6 @@ not used further.
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -58,6 +57,7 @@ from discreet.queries.sql.syntax.parser import read_select
 from discreet.queries.sql.syntax.prune_person_keys import prune_person_keys
 from discreet.queries.sql.syntax.refusals import check_parts, no_aggregate_here, refused, refused_node
 from discreet.queries.sql.tables.scope import ColumnsInSight, NamesInSight, OfAnswer, is_quoted
+from discreet.records import dataclass
 
 __all__ = ["ReadSelect", "aggregates_in", "parse", "query_of"]
 

@@ -7,7 +7,6 @@ itself, and an edge is kept if both ends still have room (Day, Li & Lyu 2016).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from discreet.array_types import Integers
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 from discreet.privacy.rational import whole
 from discreet.privacy.sensitivity import Sensitivity
+from discreet.records import dataclass
 from discreet.stability.entries import exact_integers
 from discreet.stability.graphs.edges import columns
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

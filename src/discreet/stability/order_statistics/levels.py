@@ -8,9 +8,10 @@ one step changes is such an integral too, with the difference of two weights.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+
+from discreet.records import dataclass
 
 __all__ = ["LevelWeights", "falling", "minus", "raised"]
 

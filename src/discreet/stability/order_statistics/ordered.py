@@ -7,13 +7,13 @@ X(i) is the i-th smallest of n values; X(i) = lower for i < 1 and X(i) = upper f
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.privacy.rational import Number, whole
+from discreet.records import dataclass
 from discreet.stability.entries import clamped_integers
 
 if TYPE_CHECKING:

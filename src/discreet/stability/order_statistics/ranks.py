@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from discreet.errors import ParameterError
 from discreet.privacy.rational import rational
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

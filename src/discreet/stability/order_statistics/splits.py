@@ -6,10 +6,10 @@ what is added and removed again is no hindrance (proof: docs/proofs/profiles.md)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
+
+from discreet.records import dataclass
 
 __all__ = ["Splits", "splits"]
 

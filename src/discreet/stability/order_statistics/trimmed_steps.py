@@ -11,13 +11,13 @@ X(r - l) up to Q and X(r - f + b) beyond would give.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.records import dataclass
 from discreet.stability.order_statistics.blocks import Blocks
 from discreet.stability.order_statistics.splits import Splits, splits
 from discreet.stability.order_statistics.trimming import Trimming

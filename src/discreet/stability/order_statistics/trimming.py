@@ -12,7 +12,6 @@ removal moves both outward by trim (proof: docs/proofs/profiles.md).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.privacy.rational import rational
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

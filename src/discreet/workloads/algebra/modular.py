@@ -8,7 +8,6 @@ accept.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import log2, sqrt
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.mechanisms.values import Lattice
+from discreet.records import dataclass
 from discreet.workloads.algebra.sine import circle, spectrum_of
 
 if TYPE_CHECKING:

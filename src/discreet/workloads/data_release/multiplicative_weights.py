@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from math import inf, log, nextafter, sqrt
 from typing import cast
@@ -18,7 +18,7 @@ from discreet.privacy.events import Event, compose
 from discreet.privacy.guarantees import PureDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import Number, confidence_level, probability, rational, whole
-from discreet.records import Record
+from discreet.records import Record, dataclass
 from discreet.workloads.algebra.arrays import Real
 from discreet.workloads.data_release.person_change import (
     PersonChange,

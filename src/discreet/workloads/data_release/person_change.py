@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol, cast
 
@@ -13,7 +12,7 @@ from discreet.errors import ParameterError
 from discreet.mechanisms.values import Lattice, Value
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Change, Neighbors, check_relation
 from discreet.privacy.rational import whole
-from discreet.records import Record
+from discreet.records import Record, dataclass
 from discreet.workloads.algebra.arrays import check_entries
 
 __all__ = ["HasMatrix", "PersonChange", "counts_of", "integer_queries", "largest_change"]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.records import dataclass
 from discreet.workloads.algebra.arrays import Real
 
 __all__ = ["NoisyAnswer", "Reweighting"]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from math import sqrt
 from typing import TYPE_CHECKING
 
 from discreet.errors import ParameterError
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from discreet.mechanisms import Gaussian, Laplace

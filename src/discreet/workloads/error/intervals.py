@@ -9,12 +9,12 @@ w is sigma^2, for rounded noise sigma^2 + 1/12. Laplace: see `laplace_tails`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import log, sqrt
 
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy.decimals import number
 from discreet.privacy.rational import Number, confidence_level, float_below
+from discreet.records import dataclass
 from discreet.workloads.error.laplace_tails import laplace_units
 
 __all__ = ["LinearAnswer", "half_width"]

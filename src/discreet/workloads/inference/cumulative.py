@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import ParameterError
 from discreet.privacy.rational import Number, probability, rational, whole
+from discreet.records import dataclass
 from discreet.workloads.algebra.arrays import Real, real_vector
 from discreet.workloads.inference.estimate import Estimate
 from discreet.workloads.inference.fitting import fit_cells, project

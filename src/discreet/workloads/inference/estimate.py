@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from discreet.records import dataclass
 from discreet.workloads.algebra.arrays import Real
 
 __all__ = ["Estimate"]

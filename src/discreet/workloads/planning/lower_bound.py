@@ -12,13 +12,13 @@ of a column is at least its L2 norm, so this is a bound at L1 norm 1, too; for r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.errors import ParameterError
+from discreet.records import dataclass
 from discreet.workloads.algebra.cache import remembered
 from discreet.workloads.planning.laplace_bound import laplace_bound
 from discreet.workloads.planning.optimizer import LARGEST_OPTIMIZED, optimize

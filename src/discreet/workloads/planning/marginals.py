@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from math import sqrt
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from discreet.errors import ParameterError
 from discreet.mechanisms.calibration import least_error
 from discreet.noise import is_private
 from discreet.noise.replayed import mark_replayed
+from discreet.records import dataclass
 from discreet.workloads.algebra.modular import clamped_counts
 from discreet.workloads.error.expected_error import ExpectedError
 from discreet.workloads.error.intervals import half_width

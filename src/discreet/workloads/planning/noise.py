@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import expm1
 from typing import TYPE_CHECKING, TypeAlias
@@ -12,6 +11,7 @@ from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import float_below
 from discreet.privacy.sensitivity import Sensitivity
+from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from discreet.workloads.strategies.base import Strategy

@@ -13,13 +13,14 @@ Each step gives a bound and a strategy, so the gap is known for any path.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.errors import ParameterError
+from discreet.records import dataclass
 from discreet.workloads.algebra.cache import remembered
 from discreet.workloads.strategies.dense import DenseStrategy
 

@@ -6,7 +6,7 @@ Nothing is spent and no data is seen: errors are computed from the workload and 
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from math import log2, sqrt
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from discreet.noise import is_private
 from discreet.noise.replayed import mark_replayed
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number, whole
+from discreet.records import dataclass
 from discreet.workloads.algebra.sealing import make_read_only
 from discreet.workloads.error.expected_error import ExpectedError, expected_error
 from discreet.workloads.planning.candidates import LARGEST_ENTRY_BITS, candidates
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Candidate", "Plan", "plan"]
 
+_BOUNDS = {"Gaussian": lower_bound, "Laplace": laplace_lower_bound}
 _LARGEST_SCALE_BITS = 39
 _LEAST_SQUARE, _LARGEST_SQUARE = 1e-200, 1e200
 
@@ -75,11 +77,6 @@ class Plan:
         With which noise.
     expected_error : ExpectedError
         Of the workload's answers: exact.
-    lower_bound : float
-        A root mean square error that no strategy, an integer matrix of full column rank, with this kind of
-        noise and at this budget, is below.
-    certificate : str
-        What proves the bound.
     considered : tuple of Candidate
         All that was compared, best first.
     """
@@ -88,9 +85,9 @@ class Plan:
     strategy: Strategy
     mechanism: Laplace | Gaussian
     expected_error: ExpectedError
-    lower_bound: float
-    certificate: str
     considered: tuple[Candidate, ...] = field(repr=False)
+    _noise: str = field(repr=False)
+    _unit: float = field(repr=False)
 
     @property
     def event(self) -> DiscreteLaplace | DiscreteGaussian | RoundedGaussian:
@@ -101,6 +98,20 @@ class Plan:
     def name(self) -> str:
         """The chosen strategy and noise, in words."""
         return f"the {self.considered[0].name} strategy with {self.considered[0].noise} noise"
+
+    @property
+    def lower_bound(self) -> float:
+        """A root mean square error that no strategy is below, with this kind of noise and at this budget.
+
+        A strategy is an integer matrix of full column rank. The bound is sought when it is first asked for,
+        which may take longer than planning, and remembered for the workload.
+        """
+        return _limit(self.workload, self._unit, _BOUNDS[self._noise](self.workload))
+
+    @property
+    def certificate(self) -> str:
+        """What proves the bound."""
+        return _BOUNDS[self._noise](self.workload).certificate
 
     @property
     def gap(self) -> float:
@@ -169,16 +180,11 @@ def plan(
         return plan_marginals(workload, losses, reach)
     check_size_of(workload)
     _check_coefficients(workload)
-    bounds = {"Gaussian": lower_bound, "Laplace": laplace_lower_bound}
     best: Plan | None = None
     considered: list[Candidate] = []
     for noise in ("Gaussian", "Laplace"):
-        if noise not in losses:
-            continue
-        bound = bounds[noise](workload)
-        best = _best(
-            workload, noise, losses[noise], reach=reach, bound=bound, best=best, considered=considered
-        )
+        if noise in losses:
+            best = _best(workload, noise, losses[noise], reach=reach, best=best, considered=considered)
     if best is None:
         raise ParameterError(
             "epsilon" if rho is None else "rho",
@@ -193,9 +199,9 @@ def plan(
         strategy=best.strategy,
         mechanism=best.mechanism,
         expected_error=best.expected_error,
-        lower_bound=best.lower_bound,
-        certificate=best.certificate,
         considered=ranking,
+        _noise=best._noise,
+        _unit=best._unit,
     )
 
 
@@ -218,7 +224,6 @@ def _best(
     loss: Loss,
     *,
     reach: PersonReach,
-    bound: Bound,
     best: Plan | None,
     considered: list[Candidate],
 ) -> Plan | None:
@@ -227,8 +232,7 @@ def _best(
         unit = unit_variance(noise, loss, reach, single=workload.size == 1)
     except ParameterError:
         return best
-    limit = sqrt(unit * bound.total / workload.queries)
-    if best is not None and limit >= best.expected_error.rmse:
+    if best is not None and _limit(workload, unit, _BOUNDS[noise](workload)) >= best.expected_error.rmse:
         return best
     norm = 1 if noise == "Laplace" else 2
     bits = min(LARGEST_ENTRY_BITS, int(_LARGEST_SCALE_BITS - log2(max(1.0, sqrt(unit)))))
@@ -248,15 +252,20 @@ def _best(
             strategy=strategy,
             mechanism=mechanism,
             expected_error=error,
-            lower_bound=limit,
-            certificate=bound.certificate,
             considered=(),
+            _noise=noise,
+            _unit=unit,
         )
 
     makers = (partial(made, name, build) for name, build in candidates(planned, norm, bits))
     with suppress(ParameterError):
         return least_error(makers, lambda found: found.expected_error.total, built=best)
     return None
+
+
+def _limit(workload: Workload, unit: float, bound: Bound) -> float:
+    """Return the root mean square error that a bound on all strategies implies for some noise."""
+    return sqrt(unit * bound.total / workload.queries)
 
 
 def _by_axes(workload: Workload) -> Workload:

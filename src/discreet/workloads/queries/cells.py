@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.errors import ParameterError
+from discreet.records import dataclass
 from discreet.workloads.queries.base import Vector, Workload, checked_shape, checked_size, flat
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.privacy.rational import Number, rational
+from discreet.records import dataclass
 from discreet.workloads.queries.base import Vector, Workload, flat
 
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ sines and everything that planning needs has a closed form (docs/proofs/workload
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.privacy.rational import whole
+from discreet.records import dataclass
 from discreet.workloads.queries.base import Vector, Workload, checked_size, flat
 
 if TYPE_CHECKING:

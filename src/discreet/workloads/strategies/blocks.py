@@ -11,7 +11,6 @@ what is known above is shared among the parts in proportion to their variances.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.privacy.rational import whole
+from discreet.records import dataclass
 from discreet.workloads.strategies.base import Strategy, check_domain
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.privacy.rational import whole
+from discreet.records import dataclass
 from discreet.workloads.algebra.modular import IntegerMatrix
 from discreet.workloads.queries.base import LARGEST_DENSE, Vector, Workload, checked_shape
 from discreet.workloads.strategies.base import Strategy, check_domain

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.privacy.rational import whole
+from discreet.records import dataclass
 from discreet.workloads.algebra.modular import LARGEST_CELL, cyclic_product
 from discreet.workloads.queries.base import Vector, Workload
 from discreet.workloads.strategies.base import Strategy, check_domain

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.errors import ParameterError
+from discreet.records import dataclass
 from discreet.workloads.queries.base import checked_size
 from discreet.workloads.strategies.blocks import LevelStrategy, block_sums, checked_weights, widths_of
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.records import dataclass
 from discreet.workloads.queries.cells import Identity
 from discreet.workloads.strategies.base import Strategy, check_domain
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.errors import ParameterError
+from discreet.records import dataclass
 from discreet.workloads.queries.products import Product, along_axes
 from discreet.workloads.strategies.base import Strategy, check_domain
 from discreet.workloads.strategies.fourier import Fourier

@@ -9,7 +9,7 @@ orthogonal (docs/proofs/strategies.md, proposition 12).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import combinations
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ import numpy as np
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 from discreet.privacy.rational import whole
 from discreet.privacy.sensitivity import Sensitivity
-from discreet.records import Record
+from discreet.records import Record, dataclass
 from discreet.workloads.algebra.modular import LARGEST_CELL, clamped_counts
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ built: 100 attributes are no problem.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain, combinations
 from math import prod, sqrt
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.privacy.rational import whole
 from discreet.privacy.sensitivity import Sensitivity
-from discreet.records import Record
+from discreet.records import Record, dataclass
 from discreet.workloads.algebra.modular import LARGEST_SUM, clamped_counts
 from discreet.workloads.queries.base import about
 from discreet.workloads.strategies.residual_part import (

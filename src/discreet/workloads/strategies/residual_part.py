@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -12,7 +11,7 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.privacy.rational import whole
-from discreet.records import Record
+from discreet.records import Record, dataclass
 from discreet.workloads.algebra.modular import clamped_counts, fold_wrapped
 
 if TYPE_CHECKING:

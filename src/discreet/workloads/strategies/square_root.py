@@ -9,7 +9,7 @@ exact by one exact convolution, and it is multiplied and inverted by sine transf
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import isqrt
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.privacy.rational import whole
+from discreet.records import dataclass
 from discreet.workloads.algebra.modular import LARGEST_CELL, SineProduct, self_overlap
 from discreet.workloads.algebra.sine import (
     bilinear_minimum,

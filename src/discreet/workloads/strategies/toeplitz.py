@@ -8,12 +8,13 @@ to integers and integer scales h_j that make all columns alike (Fichtenberger, H
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.privacy.rational import whole
+from discreet.records import dataclass
 from discreet.workloads.queries.base import Vector, Workload, checked_size
 from discreet.workloads.queries.ranges import Prefixes
 from discreet.workloads.strategies.base import Strategy, check_domain

@@ -13,13 +13,14 @@ Answers to the queries themselves have about the variance of noise in proportion
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.privacy.rational import whole
+from discreet.records import dataclass
 from discreet.workloads.algebra.modular import IntegerMatrix
 from discreet.workloads.strategies.base import Strategy, check_domain
 

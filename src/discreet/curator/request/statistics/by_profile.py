@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import sqrt
@@ -29,6 +28,7 @@ from discreet.privacy.events import Event
 from discreet.privacy.neighbors import Neighbors
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import show
+from discreet.records import dataclass
 from discreet.stability.distances import distance_to_sensitive
 from discreet.stability.profile import Profile
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations
@@ -29,6 +28,7 @@ from discreet.errors import ParameterError
 from discreet.privacy.events import Event
 from discreet.privacy.neighbors import REPLACE_ROW
 from discreet.privacy.offer import Offer
+from discreet.records import dataclass
 from discreet.workloads.data_release.multiplicative_weights import MultiplicativeWeights
 from discreet.workloads.data_release.small_database import SmallDatabase
 

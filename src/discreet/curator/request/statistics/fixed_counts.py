@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -22,6 +21,7 @@ from discreet.errors import ParameterError
 from discreet.privacy.neighbors import REPLACE_ROW
 from discreet.privacy.offer import Offer
 from discreet.privacy.sensitivity import Sensitivity
+from discreet.records import dataclass
 
 __all__ = ["CellCounts", "ColumnMean", "KeyAxes", "RowCount"]
 

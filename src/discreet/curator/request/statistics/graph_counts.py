@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
 from typing import ClassVar
@@ -18,6 +17,7 @@ from discreet.data.tables.related_table import RelatedTable
 from discreet.privacy.neighbors import ADD_REMOVE_ROW
 from discreet.privacy.offer import Offer
 from discreet.privacy.sensitivity import Sensitivity
+from discreet.records import dataclass
 from discreet.stability.graphs.edges import SimpleGraph, graph_of
 
 __all__ = ["DegreeCounts", "EdgeCount", "simple_graph"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from fractions import Fraction
 from math import comb, isqrt
 from typing import ClassVar
@@ -18,6 +17,7 @@ from discreet.data.tables.related_table import RelatedTable
 from discreet.errors import ParameterError
 from discreet.privacy.neighbors import ADD_REMOVE_ROW, REPLACE_ROW, Neighbors
 from discreet.privacy.rational import show
+from discreet.records import dataclass
 from discreet.stability.graphs.triangles import triangles
 from discreet.stability.order_statistics.quantile import quantile
 from discreet.stability.profile import Profile

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
@@ -24,6 +23,7 @@ from discreet.mechanisms.adaptive.stable_selection import StableArgmax
 from discreet.privacy.events import Event
 from discreet.privacy.neighbors import REPLACE_ROW
 from discreet.privacy.offer import Offer
+from discreet.records import dataclass
 
 __all__ = ["StableMode"]
 

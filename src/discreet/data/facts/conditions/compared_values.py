@@ -9,7 +9,6 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
 from typing import TypeAlias
@@ -28,6 +27,7 @@ from discreet.data.language.expressions import (
 from discreet.data.language.operators import Comparison
 from discreet.data.language.serialization import to_object
 from discreet.data.language.types import Schema, Type
+from discreet.records import dataclass
 
 __all__ = ["Compared", "Region", "ValueLine", "compared", "line_of"]
 

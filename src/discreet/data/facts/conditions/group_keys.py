@@ -76,7 +76,7 @@ def _narrowed(key: Named, facts: ColumnFacts, relation: Relation, tables: Tables
     narrowing = Narrowing()
     _follow(narrowing, key.expression, relation, tables)
     values = narrowing.of(facts.keys)
-    if values is None:
+    if values is None or (facts.keys is not None and tuple(values) == facts.keys.values):
         return facts
     if not values:
         raise UnsupportedQuery(

@@ -9,7 +9,6 @@ the content of public tables are looked at. (Proof: joined_narrowing.)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from discreet.data.facts.conditions.key_narrowing import EXACT, Narrowing, Test, column_test, replaced
 from discreet.data.facts.joins import public_table
@@ -21,6 +20,7 @@ from discreet.data.language.relations import JoinPersons, JoinPublic
 from discreet.data.language.types import Type
 from discreet.data.tables.public_table import PublicTable
 from discreet.errors import UnsupportedQuery
+from discreet.records import dataclass
 
 __all__ = ["PublicSide", "equated_columns", "rewritten"]
 

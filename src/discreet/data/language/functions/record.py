@@ -8,7 +8,6 @@ protocols below, and so depends on the request and on public facts alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol, TypeAlias
 
@@ -16,6 +15,7 @@ from discreet.data.language.declarations import Dates, KeyValue
 from discreet.data.language.grid_interval import GridInterval
 from discreet.data.language.literals import LiteralValue
 from discreet.data.language.types import Type
+from discreet.records import dataclass
 
 __all__ = ["DatedOperand", "KeyedOperand", "Operand", "RangedOperand", "ScalarFunction", "TypedOperand"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -30,6 +30,7 @@ from discreet.queries.outputs.windows.window_values import (
     whole_numbers,
 )
 from discreet.queries.question.answer_windows import AnswerFunction, AnswerWindow, WindowOrder
+from discreet.records import dataclass
 
 __all__ = ["SumOfGroups", "WindowEvaluation", "row_taken", "rows_summed"]
 

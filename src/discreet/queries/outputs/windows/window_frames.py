@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from functools import cmp_to_key
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.queries.question.answer_windows import Frame
+from discreet.records import dataclass
 
 __all__ = ["Frames", "Partition", "SortedBy", "framed", "partitioned"]
 

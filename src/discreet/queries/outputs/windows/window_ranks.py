@@ -7,14 +7,13 @@ number of those that surely are and at most 1 plus the number of those that may 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.queries.outputs.possible_numbers import PossibleNumbers
 from discreet.queries.outputs.windows.window_frames import Partition
 from discreet.queries.question.answer_windows import AnswerFunction
+from discreet.records import dataclass
 
 __all__ = ["RankedBy", "possible_ranks", "ranks"]
 

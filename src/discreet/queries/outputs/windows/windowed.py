@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -27,6 +27,7 @@ from discreet.queries.outputs.windows.window_evaluation import (
     rows_summed,
 )
 from discreet.queries.question.answer_windows import AnswerWindow
+from discreet.records import dataclass
 
 __all__ = ["WindowedOutput"]
 

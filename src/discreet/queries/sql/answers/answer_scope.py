@@ -7,7 +7,6 @@ them up; what SQL calls them is kept beside, as for rows.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -34,6 +33,7 @@ from discreet.queries.question.statement import MeasuredParts
 from discreet.queries.sql.answers.answer_types import schema_of_answer
 from discreet.queries.sql.tables.joins import PublicItem
 from discreet.queries.sql.tables.scope import ColumnsInSight, Field, NamesInSight, OfAnswer
+from discreet.records import dataclass
 
 __all__ = ["AnswerScope", "StatementTables", "placeholder"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -23,6 +23,7 @@ from discreet.queries.sql.select import ReadSelect, aggregates_in
 from discreet.queries.sql.syntax.names import same
 from discreet.queries.sql.syntax.refusals import check_parts, refused, refused_node
 from discreet.queries.sql.tables.scope import ColumnsInSight, Field, is_quoted
+from discreet.records import dataclass
 
 __all__ = ["Scalars", "cut", "finished", "is_aggregated", "order_over_answers", "select_over_answers"]
 

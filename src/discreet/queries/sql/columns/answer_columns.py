@@ -7,7 +7,7 @@ is left of an item of SELECT, HAVING or ORDER BY is an expression over the names
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -26,6 +26,7 @@ from discreet.queries.sql.formulas.aggregates import aggregate_of, default_name,
 from discreet.queries.sql.formulas.expressions import ColumnLookup, expression_of, unwrapped
 from discreet.queries.sql.syntax.refusals import refused, refused_node
 from discreet.queries.sql.tables.scope import ColumnsInSight, OfAnswer
+from discreet.records import dataclass
 
 __all__ = ["AnswerColumns"]
 

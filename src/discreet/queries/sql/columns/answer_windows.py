@@ -7,7 +7,6 @@ counts rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -16,6 +15,7 @@ from discreet.data.language.expressions import Case, Expression, When
 from discreet.queries.question.answer_windows import AnswerFunction, AnswerWindow, Frame, WindowOrder
 from discreet.queries.sql.formulas.expressions import unwrapped
 from discreet.queries.sql.syntax.refusals import check_parts, refused, refused_clause, refused_node
+from discreet.records import dataclass
 
 __all__ = ["answer_window", "named_windows"]
 

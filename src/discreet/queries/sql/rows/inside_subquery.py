@@ -8,7 +8,7 @@ name means a column inside, and only failing that one around: as in SQL.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 from sqlglot import exp
@@ -21,6 +21,7 @@ from discreet.queries.sql.tables.join_steps import JoinStep, conjuncts, owners
 from discreet.queries.sql.tables.joins import PublicItem
 from discreet.queries.sql.tables.public_subquery import calculated_item, public_items
 from discreet.queries.sql.tables.scope import Field, FoundColumn, Scope
+from discreet.records import dataclass
 
 __all__ = [
     "EqualPair",

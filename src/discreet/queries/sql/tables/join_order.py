@@ -19,7 +19,6 @@ each person, once. ANTI JOIN keeps it if it has none: a LEFT JOIN in which what 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -35,6 +34,7 @@ from discreet.queries.sql.tables.joins import PublicItem
 from discreet.queries.sql.tables.key_joins import children_first, meet_by_keys
 from discreet.queries.sql.tables.public_subquery import narrowed_item
 from discreet.queries.sql.tables.scope import Field, Scope, is_quoted
+from discreet.records import dataclass
 
 __all__ = ["JoinOrder", "Placed", "arrange"]
 

@@ -16,7 +16,7 @@ language can join them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from sqlglot import exp
@@ -27,6 +27,7 @@ from discreet.queries.sql.syntax.names import column_named, same
 from discreet.queries.sql.syntax.refusals import check_parts, refused
 from discreet.queries.sql.tables.joins import PublicItem
 from discreet.queries.sql.tables.scope import Field, Scope, ambiguous, is_quoted, preferred
+from discreet.records import dataclass
 
 __all__ = ["FromItem", "JoinKind", "JoinStep", "StepReader", "Using", "conjuncts", "fields_of", "owners"]
 

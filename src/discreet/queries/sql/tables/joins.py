@@ -8,7 +8,7 @@ any columns.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from sqlglot import exp
@@ -26,6 +26,7 @@ from discreet.queries.sql.formulas.expressions import unwrapped
 from discreet.queries.sql.syntax.names import same
 from discreet.queries.sql.syntax.refusals import check_parts, refused
 from discreet.queries.sql.tables.scope import Field, Scope, is_quoted
+from discreet.records import dataclass
 
 __all__ = ["PublicItem", "equated_fields", "join_rows", "without_person"]
 

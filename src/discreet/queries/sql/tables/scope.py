@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
 from sqlglot import exp
@@ -18,6 +18,7 @@ from discreet.data.language.types import Schema, Type
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
 from discreet.queries.sql.syntax.names import column_named, same
 from discreet.queries.sql.syntax.refusals import check_parts, refused, refused_node
+from discreet.records import dataclass
 
 __all__ = [
     "ColumnsInSight",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy.typing import ArrayLike
 
+from discreet.records import dataclass
 from discreet.workloads.algebra.arrays import Real
 
 if TYPE_CHECKING:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.errors import ParameterError
-from discreet.records import Record
+from discreet.records import Record, dataclass
 from discreet.workloads.algebra.arrays import (
     Operator,
     Real,

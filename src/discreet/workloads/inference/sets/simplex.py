@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.errors import ParameterError
 from discreet.privacy.rational import Number, rational
-from discreet.records import Record
+from discreet.records import Record, dataclass
 from discreet.workloads.algebra.arrays import Real, real_vector, weight_vector
 from discreet.workloads.inference.sets.base import LinearRows
 

@@ -6,11 +6,11 @@ step, argmin f(x) + rate / 2 norm(x - center)^2.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
+from discreet.records import dataclass
 from discreet.workloads.algebra.arrays import Operator, Real
 from discreet.workloads.algebra.conjugate_gradients import minimum_norm, positive_solution
 

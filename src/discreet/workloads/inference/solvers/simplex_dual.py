@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from discreet.records import dataclass
 from discreet.workloads.algebra.arrays import Real
 from discreet.workloads.inference.sets.simplex import NonNegative, Simplex
 from discreet.workloads.inference.solvers.active_set import descend
