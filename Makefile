@@ -70,11 +70,16 @@ $(VENV)/.demo: $(VENV)/.core
 	$(PIP) -e '.[plot]'
 	@touch $@
 
-$(VENV)/.test: $(VENV)/.core
+# Before what depends on it, so that only the pinned build is ever considered.
+$(VENV)/.torch: $(VENV)/.core
+	$(PIP) torch
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.torch
 	$(PIP) -e '.[test]'
 	@touch $@
 
-$(VENV)/.lint: $(VENV)/.core
+$(VENV)/.lint: $(VENV)/.torch
 	$(PIP) -e '.[lint,test]'
 	@touch $@
 
