@@ -72,7 +72,7 @@ $(VENV)/.demo: $(VENV)/.core
 
 # Before what depends on it, so that only the pinned build is ever considered.
 $(VENV)/.torch: $(VENV)/.core
-	$(PIP) torch
+	$(PIP) torch==2.13.0
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.torch
