@@ -31,7 +31,7 @@ def chosen_learner(
     method: str | None,
     regularization: Number | None,
 ) -> Learner:
-    """Return the learner of a method.
+    """Return the learner of a method, or of the rule.
 
     Without a name it is objective perturbation for pure epsilon and two classes, else Newton steps. On Adult
     the former is better by half a point or more at pure epsilon (`python -m benchmarks.learning`); at epsilon

@@ -27,7 +27,7 @@ from discreet.records import Record
 __all__ = ["ObjectivePerturbation"]
 
 _PART = Fraction(1, 2**22)
-"""How long a gradient may be left, as a part of the scale of the noise."""
+"""How long a gradient may be left, as a part of the scale of the noise, or of a row where that is longer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
@@ -106,7 +106,7 @@ class ObjectivePerturbation(Record):
             chosen = max(stated_regularization(regularization), least)
         term = terms.term(slopes.curvature, chosen)
         root = sqrt_interval(Fraction(width))[1]
-        tolerance = term.scale * _PART
+        tolerance = max(term.scale, Fraction(1)) * _PART
         term_step = power_of_two(tolerance / root)
         step = power_of_two(tolerance / chosen / root)
         # From the ideal minimizer to the answer before noise: the solver, the grid of b, that of weights.
