@@ -15,6 +15,7 @@ from discreet.learning.trees.decision_tree import DecisionTree
 from discreet.learning.trees.tree_fit import Split, TreeFit
 
 if TYPE_CHECKING:
+    from discreet.learning import plot
     from discreet.learning.estimators.additive import AdditiveClassifier
     from discreet.learning.estimators.classifiers import LinearSVC, LogisticRegression
     from discreet.learning.estimators.clusters import KMeans
@@ -42,6 +43,7 @@ __all__ = [
     "Split",
     "StandardScaler",
     "TreeFit",
+    "plot",
 ]
 
 publish(
