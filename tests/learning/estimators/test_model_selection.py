@@ -96,4 +96,6 @@ def test_a_table_declares_the_target_of_all_candidates():
     stated = {"epsilon": 1, "delta": None, "rho": None, "rows": 1}
     copy, learner = selection()._of_table(columns, ("y", dp.Keys([0, 1])), **stated)
     copy._keep(learner, learner.draw([*ROWS.T, LABELS]))
+    with pytest.raises(ParameterError, match="people are held out"):
+        selection()._of_table(columns, ("y", dp.Keys([0, 1])), **stated | {"rows": 2})
     assert copy.chosen_ in ("line", "steps", "scaled")

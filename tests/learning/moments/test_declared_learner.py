@@ -10,7 +10,7 @@ from discreet.privacy.events import Nothing
 
 def test_nothing_is_read_and_nothing_is_paid():
     features = Features.of([(0, 1), (0, 2)], ["a", "b"], by_name=False)
-    found = DeclaredLearner(features=features, rows=3)
+    found = DeclaredLearner(features=features, reach=(0, 1), rows=3)
     assert found.draw([object()]) == {}
     assert found.event == Nothing
     assert accounting.epsilon(found.event, delta=0).upper == 0
@@ -18,3 +18,4 @@ def test_nothing_is_read_and_nothing_is_paid():
     assert found.columns == ("a", "b")
     assert found.expectations(10) == ()
     assert found.parameters["rows"] == 3
+    assert found.parameters != DeclaredLearner(features=features, reach=(0, 2), rows=3).parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +15,7 @@ from discreet.array_types import Floats
 from discreet.curator.request.learner import Drawn, Learner
 from discreet.data import Bounds, Keys
 from discreet.errors import ParameterError
-from discreet.learning.design.features import FeatureFacts, Features
+from discreet.learning.design.features import FeatureFact, FeatureFacts, Features
 from discreet.learning.design.targets import Classes, Target
 from discreet.learning.estimators.composite import CompositeEstimator, named_parts
 from discreet.learning.estimators.private_estimator import PrivateEstimator
@@ -136,6 +136,24 @@ class ModelSelection(ClassifierMixin, CompositeEstimator):  # type: ignore[misc]
             rows=rows,
             held_out=self.held_out,
         )
+
+    def _of_table(
+        self,
+        columns: Mapping[str, FeatureFact],
+        target: tuple[str, Bounds | Keys] | None,
+        *,
+        epsilon: Number | None,
+        delta: Number | None,
+        rho: Number | None,
+        rows: int,
+    ) -> tuple[Self, Learner]:
+        if rows > 1:
+            raise ParameterError(
+                "rows",
+                "of a person are several, and people are held out, not rows",
+                "limits=dp.Limits(rows=1)",
+            )
+        return super()._of_table(columns, target, epsilon=epsilon, delta=delta, rho=rho, rows=rows)
 
     def _adopt(self, learner: Learner, drawn: Drawn) -> None:
         assert isinstance(learner, SelectionLearner)  # noqa: S101

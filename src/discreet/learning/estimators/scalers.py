@@ -130,7 +130,10 @@ class MinMaxScaler(OneToOneFeatureMixin, PrivateTransformer):  # type: ignore[mi
     ) -> Learner:
         del target, budget
         BoxGrid.of(features)
-        return DeclaredLearner(features=features, rows=rows)
+        low, high = (float(one) for one in self.feature_range)
+        if not low < high:
+            raise ParameterError("feature_range", "has no room", "two numbers, the second larger")
+        return DeclaredLearner(features=features, reach=(low, high), rows=rows)
 
     def _of_table(
         self,
@@ -150,9 +153,7 @@ class MinMaxScaler(OneToOneFeatureMixin, PrivateTransformer):  # type: ignore[mi
     def _adopt(self, learner: Learner, drawn: Drawn) -> None:
         assert isinstance(learner, DeclaredLearner)  # noqa: S101
         del drawn
-        low, high = (float(one) for one in self.feature_range)
-        if not low < high:
-            raise ParameterError("feature_range", "has no room", "two numbers, the second larger")
+        low, high = learner.reach
         grid = BoxGrid.of(learner.features)
         self.features_ = learner.features
         self.data_min_ = np.array([float(one.lower) for one in grid.columns])

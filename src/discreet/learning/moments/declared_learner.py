@@ -39,6 +39,8 @@ class DeclaredLearner(Learner):
     kind: ClassVar[str] = "declared"
 
     features: Features
+    reach: tuple[float, float]
+    """What declared bounds become."""
     rows: int
 
     @property
@@ -53,8 +55,9 @@ class DeclaredLearner(Learner):
 
     @property
     def parameters(self) -> dict[str, JsonValue]:
-        """Columns."""
-        return {"features": self.features.parameters, "rows": self.rows}
+        """Columns, and what their bounds become."""
+        reach: list[JsonValue] = [repr(float(one)) for one in self.reach]
+        return {"features": self.features.parameters, "reach": reach, "rows": self.rows}
 
     @property
     def words(self) -> str:
