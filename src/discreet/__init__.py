@@ -17,7 +17,18 @@ from discreet.exports import publish
 from discreet.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from discreet import accounting, audit, errors, learning, mechanisms, noise, privacy, stability, workloads
+    from discreet import (
+        accounting,
+        audit,
+        errors,
+        learning,
+        mechanisms,
+        noise,
+        privacy,
+        stability,
+        synthesis,
+        workloads,
+    )
     from discreet.curator import Budget
     from discreet.data import (
         AUTO,
@@ -90,6 +101,7 @@ __all__ = [
     "ranges",
     "sensitivity",
     "stability",
+    "synthesis",
     "through",
     "when",
     "workloads",

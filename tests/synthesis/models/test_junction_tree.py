@@ -12,7 +12,9 @@ from synthesis.small_models import shapes_and_sets
 def test_every_set_is_in_a_clique_and_columns_stay_connected(found):
     shape, sets = found
     tree = JunctionTree.spanning(shape, sets)
-    assert all(tree.clique_of(one) is not None for one in [*sets, *((column,) for column in range(len(shape)))])
+    assert all(
+        tree.clique_of(one) is not None for one in [*sets, *((column,) for column in range(len(shape)))]
+    )
     assert [branch.child for branch in tree.branches] == list(range(1, len(tree.cliques)))
     for branch in tree.branches:
         above = {column for clique in tree.cliques[: branch.child] for column in clique}

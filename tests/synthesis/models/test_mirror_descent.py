@@ -14,7 +14,8 @@ from synthesis.small_models import models, table_of
 def test_tables_of_a_model_are_found_again(found):
     model, whole = found
     measured = [
-        Measured(columns=clique, counts=table_of(whole, clique), variance=1.0) for clique in model.tree.cliques
+        Measured(columns=clique, counts=table_of(whole, clique), variance=1.0)
+        for clique in model.tree.cliques
     ]
     made, _ = fitted(model.tree, measured, 10.0, started(model.tree, None, ()), 3000)
     for table, wanted in zip(made.tables, model.tables, strict=True):

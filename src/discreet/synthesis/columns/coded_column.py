@@ -64,7 +64,8 @@ class CodedColumn:
     @property
     def labels(self) -> list[object]:
         """What each code is called: a key, the lowest number or day of its cell, or None for no cell."""
-        found: list[object] = [*labels(self.axis)][: self._listed]
+        found: list[object] = []
+        found += labels(self.axis)[: self._listed]
         if self.dates:
             found = [_EPOCH + datetime.timedelta(days=int(one)) for one in found]  # type: ignore[call-overload]
         return found + [None] * (self.cells - self._listed)

@@ -42,8 +42,8 @@ class TableNoise:
 
     @property
     def variance(self) -> float:
-        """Of the noise of each count."""
-        return float(self.mechanism.error.variance)
+        """The parameter sigma^2 of the noise of each count, which its variance does not exceed."""
+        return float(self.mechanism.event.variance)
 
     def measured(self, columns: tuple[int, ...], table: Integers) -> Measured:
         """Measure a table."""

@@ -20,7 +20,7 @@ class Measured:
     counts : array of integers
         One axis for each column.
     variance : float or array of floats
-        Of the noise of each count; an array where it is not the same for all.
+        The parameter sigma^2 of the noise of each count; an array where it is not the same for all.
     """
 
     columns: tuple[int, ...]

@@ -1,0 +1,89 @@
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import discreet as dp
+from discreet.curator.request.tabulated_request import TabulatedRequest
+from discreet.errors import EngineFailed, LedgerTampered, ParameterError
+from discreet.privacy.offer import Offer
+from discreet.synthesis.asking.question import SynthesisQuestion
+from discreet.data import Source
+
+
+def table(rows=2, version="1"):
+    frame = pd.DataFrame({"p": [1, 1, 2, 3], "age": [1, 2, 3, 3], "sex": ["f", "m", "f", "x"]})
+    return dp.Table(
+        frame,
+        person="p",
+        limits=dp.Limits(rows=rows),
+        columns={"age": dp.Bounds(0, 3), "sex": dp.Keys(["f", "m"])},
+        version=version,
+    )
+
+
+def request(tables, rho=1, **given):
+    question = SynthesisQuestion(
+        relation=Source(table="t"), columns=("age", "sex"), method="spanning tree", widths={}, **given
+    )
+    return question.request(tables, Offer(rho=rho), Fraction(19, 20))
+
+
+def test_identities_tell_requests_apart_and_names_do_not_matter():
+    tables = {"t": table()}
+    one = request(tables)
+    assert isinstance(one, TabulatedRequest)
+    assert one.identity == request(tables).identity
+    assert one.identity != request(tables, rho=2).identity
+    assert one.identity != request(tables, missing=False).identity
+
+
+def test_other_tables_and_larger_limits_are_refused():
+    one = request({"t": table()})
+    one.check({"t": table()})
+    one.check({"t": table(rows=1)})  # a person moves less than is covered
+    for wrong in ({}, {"t": table(version="2")}, {"t": table(rows=3)}):
+        with pytest.raises(ParameterError):
+            one.check(wrong)
+
+
+def test_what_is_drawn_is_read_again_and_nothing_else():
+    tables = {"t": table()}
+    one = request(tables)
+    content = one.draw(tables)
+    keys, (column,), private = one.opened(content)
+    assert private
+    assert len(keys["table"]) == len(column.values)
+    assert (column.lower < column.values).all()
+    for wrong in (
+        b"",
+        b"{}",
+        b'{"drawn":[],"private":true}',
+        content.replace(b'"columns":[0]', b'"columns":[1]'),
+    ):
+        with pytest.raises(LedgerTampered):
+            one.opened(wrong)
+
+
+def test_errors_do_not_leave(monkeypatch):
+    tables = {"t": table()}
+    one = request(tables)
+
+    def fails(self, tables):
+        raise ValueError("a value from the data")
+
+    monkeypatch.setattr(type(one.mechanism), "draw", fails)
+    with pytest.raises(EngineFailed) as found:
+        one.draw(tables)
+    assert found.value.__cause__ is None
+    assert "value from the data" not in str(found.value)
+
+
+def test_a_mechanism_must_read_tables():
+    one = request({"t": table()})
+    with pytest.raises(ParameterError):
+        TabulatedRequest(plan=one.plan, versions=one.versions, mechanism=None)
+    with pytest.raises(ParameterError):
+        TabulatedRequest(plan=one.plan, versions=(), mechanism=one.mechanism)
+    assert np.isfinite(one.expectations(100)[0].margin)
