@@ -24,6 +24,8 @@ def asked_in_words(body: Mapping[str, object]) -> str:
     ]
     read = _calculated(nodes)
     measured = dict.fromkeys(_measured(one, read) for node in nodes for one in _listed(node, "measures"))
+    fitted = [node for node in nodes if node.get("node") == "row_plan"]
+    measured |= dict.fromkeys(_fitted(node, read) for node in fitted)
     keys = dict.fromkeys(_column(one, read) for node in nodes for one in _listed(node, "keys"))
     words = ", ".join(named)
     if measured:
@@ -65,6 +67,19 @@ def _measured(measure: Mapping[str, object], read: Mapping[str, str]) -> str:
     """Return a measure, such as ``sum of cost``."""
     what = visible(measure.get("node", "")).replace("_", " ")
     return f"{what} of {_column(measure, read)}" if "column" in measure else what
+
+
+def _fitted(plan: Mapping[str, object], read: Mapping[str, str]) -> str:
+    """Return what was fitted, such as ``noisy newton of readmitted from age, city``."""
+    columns = [_column(one, read) for one in _listed(plan, "columns")]
+    target = str(plan.get("target") or "")
+    of = f" of {read.get(target) or visible(target)}" if target else ""
+    features = [
+        one
+        for one, node in zip(columns, _listed(plan, "columns"), strict=True)
+        if node.get("column") != target
+    ]
+    return f"{visible(plan.get('reader', '')).replace('_', ' ')}{of} from {', '.join(features)}"
 
 
 def _column(node: Mapping[str, object], read: Mapping[str, str]) -> str:

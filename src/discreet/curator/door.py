@@ -18,7 +18,8 @@ from discreet.curator.budget.checks import check_analyst, checked_budget, checke
 from discreet.curator.budget.entries import AMEND, CHARGE, ENTRY_FORMAT, OPEN, RENEW, fold
 from discreet.curator.budget.renewal_calendar import PeriodBegan
 from discreet.curator.ledger import Body, Entry, Ledger, Store, open_store
-from discreet.curator.release.averaging import average_draws, check_combined
+from discreet.curator.release.averaging import average_draws, check_combined, earlier_charges
+from discreet.curator.release.fit_release import FitRelease
 from discreet.curator.release.label import label_of
 from discreet.curator.release.preview import Preview, preview
 from discreet.curator.release.release import (
@@ -32,6 +33,7 @@ from discreet.curator.release.release import (
 )
 from discreet.curator.request.compound_request import CompoundRequest
 from discreet.curator.request.counted_keys_request import CountedKeysRequest
+from discreet.curator.request.fit_request import FitRequest
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import Draw, Request
 from discreet.curator.request.statistic_request import StatisticRequest
@@ -55,7 +57,7 @@ from discreet.privacy.rational import whole
 
 __all__ = ["Door"]
 
-AnyRequest: TypeAlias = Request | CompoundRequest | KeyRequest | StatisticRequest
+AnyRequest: TypeAlias = Request | CompoundRequest | KeyRequest | StatisticRequest | FitRequest
 
 _ROWS = 1000
 _MOST_ROWS = 10**18
@@ -140,7 +142,7 @@ class Door:
 
     def preview_request(
         self,
-        request: Request | CountedKeysRequest | CompoundRequest | StatisticRequest,
+        request: Request | CountedKeysRequest | CompoundRequest | StatisticRequest | FitRequest,
         *,
         analyst: str = "",
         rows: int = _ROWS,
@@ -189,6 +191,16 @@ class Door:
         label = label_of(request, paid.tables, paid.account, paid.charge, analyst, private=private)
         return Release(request=request, keys=keys, outputs=outputs, label=label, stored=paid.stored)
 
+    def answer_fit(self, request: FitRequest, *, analyst: str = "") -> FitRelease:
+        """Charge a fit, read its rows, draw, store what was drawn and return it. It raises as `answer` does.
+
+        The same fit on the same version of the data returns what is stored, at no cost.
+        """
+        paid = self._charge_and_fetch(request, analyst, request.draw)
+        drawn, private = request.drawn_of(paid.content)
+        label = label_of(request, paid.tables, paid.account, paid.charge, analyst, private=private)
+        return FitRelease(request=request, drawn=drawn, label=label, stored=paid.stored)
+
     def answer(self, request: Request | CompoundRequest | StatisticRequest, *, analyst: str = "") -> Release:
         """Charge a request, compute it, add noise, store the answer and return it.
 
@@ -220,14 +232,7 @@ class Door:
     def remeasure_request(self, before: Sequence[Request], request: Request, *, analyst: str = "") -> Release:
         """Charge and answer a request for what was measured before, and average all measurements.
 
-        Those before are read from the store, at no cost.
-
-        Parameters
-        ----------
-        before : sequence of Request
-            What was answered before: the same plan, with its own noise.
-        request : Request
-            The next one.
+        Those before, answers for the same plan, each with its own noise, are read from the store at no cost.
         """
         check_combined(request.parts)
         measured = [*before, request]
@@ -239,13 +244,7 @@ class Door:
         paid = [self._charge_and_fetch(one, analyst, _refuse) for one in measured]
         drawn = [unpack(one, kept.content) for one, kept in zip(measured, paid, strict=True)]
         draws = [average_draws(same) for same in zip(*drawn, strict=True)]
-        earlier = [
-            {
-                "event": one.event.to_object(),
-                "charge": {"entry": kept.charge.sequence, "time": kept.charge.time},
-            }
-            for one, kept in zip(before, paid, strict=False)
-        ]
+        earlier = earlier_charges(before, [kept.charge for kept in paid[:-1]])
         private = bool(release.label["private"]) and are_private(draws)
         label = {**release.label, "averaged_with": earlier, "private": private}
         return replace(finish(request, draws, label, stored=release.stored), before=tuple(before))

@@ -18,7 +18,7 @@ from discreet.curator.permit import abandon, largest_use
 from discreet.curator.request.compound_request import CompoundRequest
 from discreet.curator.request.statistic_request import StatisticRequest
 from discreet.errors import ParameterError
-from discreet.front import limit_cuts, losses, other_relations, suggestions
+from discreet.front import fits, limit_cuts, losses, other_relations, suggestions
 from discreet.front.arguments import declared_day, refuse_others, refuse_unnamed
 from discreet.front.balance import Remaining, Spent, spent_of
 from discreet.front.suggestions import Suggestion, apply_suggestions
@@ -374,7 +374,7 @@ class Curator(Door):
         return remeasure(self, release, offer, analyst=analyst)
 
     suggest_bounds, suggest_limits = suggestions.suggest_bounds, suggestions.suggest_limits
-    cut_by_limits = limit_cuts.cut_by_limits
+    fit, preview_fit, cut_by_limits = fits.fit, fits.preview_fit, limit_cuts.cut_by_limits
     graph, fixed = other_relations.graph_questions, other_relations.fixed_questions
     revealed, count_revealed = losses.revealed, losses.count_revealed
 

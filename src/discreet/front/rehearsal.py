@@ -19,6 +19,7 @@ from discreet.front.curator import Curator, Question
 if TYPE_CHECKING:
     from discreet.curator import Request
     from discreet.curator.request.compound_request import CompoundRequest
+    from discreet.curator.request.fit_request import FitRequest
     from discreet.curator.request.key_request import KeyRequest
     from discreet.curator.request.statistic_request import StatisticRequest
     from discreet.front.declaration import Declaration
@@ -36,6 +37,10 @@ class Rehearsal(Curator):
     def choose_keys(self, request: KeyRequest, *, analyst: str = "") -> NoReturn:
         """Refuse: a choice of keys is an answer too."""
         raise RequestRefused("a rehearsal previews and explains; keys are paid for in the ledger")
+
+    def answer_fit(self, request: FitRequest, *, analyst: str = "") -> NoReturn:
+        """Refuse: a fit is an answer too."""
+        raise RequestRefused("a rehearsal previews and explains; fits are paid for in the ledger")
 
     def permit(self, purpose: str, *unnamed: object, **offer: object) -> NoReturn:
         """Refuse: rows need the ledger that was declared."""

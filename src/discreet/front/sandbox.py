@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from discreet.curator import Budget
 from discreet.data import Table
@@ -25,7 +25,9 @@ from discreet.privacy.rational import whole
 
 if TYPE_CHECKING:
     from discreet.curator import Release, Request
+    from discreet.curator.release.fit_release import FitRelease
     from discreet.curator.request.compound_request import CompoundRequest
+    from discreet.curator.request.fit_request import FitRequest
     from discreet.curator.request.key_request import KeyRequest
     from discreet.curator.request.statistic_request import StatisticRequest
 
@@ -45,6 +47,10 @@ class Sandbox(Curator):
     def choose_keys(self, request: KeyRequest, *, analyst: str = "") -> Release:
         """Choose keys of made-up rows; the label says that they are not private."""
         return _marked(super().choose_keys(request, analyst=analyst))
+
+    def answer_fit(self, request: FitRequest, *, analyst: str = "") -> FitRelease:
+        """Fit made-up rows; the label says that the model is not private."""
+        return _marked(super().answer_fit(request, analyst=analyst))
 
     def __repr__(self) -> str:
         return f"Sandbox(tables: {', '.join(self.tables)}; made-up rows)"
@@ -84,5 +90,8 @@ def sandbox(
     return made
 
 
-def _marked(release: Release) -> Release:
+Answer = TypeVar("Answer", "Release", "FitRelease")
+
+
+def _marked(release: Answer) -> Answer:
     return replace(release, label={**release.label, "private": False, "made_up": True})

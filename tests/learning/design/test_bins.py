@@ -37,6 +37,20 @@ def test_a_heavy_cell_is_a_bin_of_its_own_and_the_rest_is_still_divided():
     assert np.abs(found[1:] - [86, 171]).max() <= 1.0
 
 
+def test_cells_of_a_grid_hold_its_points():
+    """Sixteen years of school are sixteen cells; a thousand points are cells of four."""
+    school = NumberColumn(name="school", lower=Fraction(1), upper=Fraction(16), step=Fraction(1))
+    assert cell_edges(school).tolist() == [place + 0.5 for place in range(1, 16)]
+    counts = cell_counts([school], [np.arange(1.0, 17.0)])[0]
+    assert counts.tolist() == [1] * 16 + [0] * 240
+    fine = NumberColumn(name="cents", lower=Fraction(0), upper=Fraction(10), step=Fraction(1, 100))
+    assert len(cell_edges(fine)) == 250
+    assert cell_edges(fine)[0] == 0.035
+    noisy = np.random.default_rng(2).normal(0, 100, CELLS)
+    for column in (school, fine):
+        assert np.isin(chosen_edges(column, noisy, 8), cell_edges(column)).all()
+
+
 def test_there_are_no_more_cells_than_bins_need():
     draw = np.random.default_rng(3)
     for bins in (2, 3, 8, 100):

@@ -29,3 +29,18 @@ def test_the_event_is_that_of_the_bins_and_of_the_weights():
     found = AdditiveClassifier(rho=0.1, columns=(0, 100), classes=[0, 1]).fit(ages, labels)
     assert abs(float(found.event_.concentrated_rho) - 0.1) < 1e-12
     assert accounting.epsilon(found.event_, delta=1e-6).upper < 2.5
+
+
+def test_shapes_add_up_to_the_score_but_for_a_constant():
+    """Every row's score is the sum of its steps, and a number that is the same for all rows."""
+    source = np.random.default_rng(3)
+    rows = np.column_stack([source.uniform(0, 100, 50), source.uniform(0, 100, 50)])
+    found = AdditiveClassifier(rho=0.1, columns=(0, 100), classes=[0, 1]).fit(rows, [0, 1] * 25)
+    scores = found.decision_function(rows)
+    for place, shape in enumerate(found.shapes().values()):
+        step = np.searchsorted(shape.ends[1:-1], rows[:, place], side="right")
+        scores = scores - shape.values[step, 0]
+        assert abs(shape.values.mean()) < 1e-9
+        assert len(shape.names) == len(shape.values) == len(shape.ends) - 1
+    assert np.ptp(scores) < 1e-9
+    assert list(found.shapes()) == ["x0", "x1"]

@@ -53,3 +53,28 @@ def test_a_number_is_not_a_class():
 def test_an_estimator_without_a_target_refuses_one():
     with pytest.raises(ParameterError, match="not what this model predicts"):
         PrivateEstimator._declared_target(LogisticRegression(), "state", Keys(["a", "b"]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "rows",
+    [
+        np.full((3, 8), 1e300),
+        np.zeros((3, 8)),
+        np.full((1, 8), -np.inf),
+        np.full((4, 8), 0.5),
+        np.random.default_rng(0).normal(0, 1, (5, 60)),
+    ],
+    ids=["norm 1e300", "norm 0", "infinities", "constant", "more columns than rows"],
+)
+def test_rows_of_any_kind_have_a_fit(kind, rows):
+    stated = {"epsilon": 1, "delta": 1e-6, "columns": (0, 1), "classes": ["ill", "well"]}
+    labels = np.array(["well"] + ["ill"] * (len(rows) - 1))
+    assert np.isfinite(kind(**stated).fit(rows, labels).weights_).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_five_thousand_columns_are_refused_with_how_many_there_may_be(kind):
+    stated = {"epsilon": 1, "delta": 1e-6, "columns": (0, 1), "classes": [0, 1]}
+    with pytest.raises(ParameterError, match=r"columns .*1000"):
+        kind(**stated).fit(np.zeros((2, 5_000)), [0, 1])

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import prod
+from typing import TypeAlias
 
 from discreet.curator.request.compound_request import CompoundRequest
+from discreet.curator.request.fit_request import FitRequest
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import Request
 from discreet.curator.request.statistic_request import StatisticRequest
@@ -19,7 +21,7 @@ from discreet.data.facts.relation_facts import is_single, limits_of
 from discreet.data.language.description import describe_expression
 from discreet.data.language.expressions import Call, Case, Cast, Column, Expression, Literal
 from discreet.data.language.measures import ContingencyTable, Histogram, Measure, Moment, Sum, SumDistinct
-from discreet.data.language.plan import KeyCountPlan, KeyPlan, Plan
+from discreet.data.language.plan import KeyCountPlan, KeyPlan, Plan, RowPlan
 from discreet.data.language.relations import Derive, Filter, Project, Relation, sources_of, walk_relation
 from discreet.data.language.serialization import calculates
 from discreet.data.tables.related_table import RelatedTable
@@ -28,15 +30,16 @@ from discreet.privacy.events import Event
 
 __all__ = ["counted", "counted_groups", "price", "with_stated_bounds"]
 
+AnyRequest: TypeAlias = Request | CompoundRequest | KeyRequest | StatisticRequest | FitRequest
+AnyPlan: TypeAlias = Plan | KeyPlan | KeyCountPlan | RowPlan
+
 _MOST_COLUMNS = 4
 """How many columns are named with their bounds: a line is read, a list is not."""
 _CHOOSING = {"coalesce", "greatest", "least"}
 """Functions whose value is one of their operands."""
 
 
-def counted(
-    request: Request | CompoundRequest | KeyRequest | StatisticRequest, tables: Mapping[str, Table]
-) -> str:
+def counted(request: AnyRequest, tables: Mapping[str, Table]) -> str:
     """Say how many rows of each person were counted, and within which bounds their values were taken.
 
     Examples
@@ -48,7 +51,7 @@ def counted(
         table = tables[request.table]
         assert isinstance(table, RelatedTable)  # noqa: S101
         return f"{request.words}; protected: {table.unit}"
-    plans: list[Plan | KeyPlan | KeyCountPlan] = [*request.plans]
+    plans: list[AnyPlan] = [*request.plans]
     limits = [_rows(plan, tables) for plan in plans]
     names = _outputs(request)
     values = [[words for words, _ in _values(plan, names, tables)] for plan in plans]
@@ -60,7 +63,7 @@ def counted(
     return "; ".join(said)
 
 
-def with_stated_bounds(words: str, request: Request | CompoundRequest | KeyRequest | StatisticRequest) -> str:
+def with_stated_bounds(words: str, request: AnyRequest) -> str:
     """Return what `counted` says with the bounds that a question stated or implied.
 
     They may reveal its literals, so that they are for print before the one who asked, not for the label.
@@ -76,7 +79,7 @@ def with_stated_bounds(words: str, request: Request | CompoundRequest | KeyReque
     return words
 
 
-def _outputs(request: Request | CompoundRequest | KeyRequest | StatisticRequest) -> dict[Measure, str]:
+def _outputs(request: AnyRequest) -> dict[Measure, str]:
     """Return the output that reads each measure first."""
     if not isinstance(request, Request | CompoundRequest):
         return {}
@@ -84,14 +87,14 @@ def _outputs(request: Request | CompoundRequest | KeyRequest | StatisticRequest)
     return {measure: one.name for one in reversed(columns) for measure in one.measures}
 
 
-def counted_groups(request: Request | CompoundRequest | KeyRequest | StatisticRequest) -> str:
+def counted_groups(request: AnyRequest) -> str:
     """Say how many groups are measured, empty ones too; nothing where keys are still to be chosen.
 
     Examples
     --------
     ``18 groups are answered, of 6 keys of year and 3 of city``.
     """
-    if isinstance(request, KeyRequest | StatisticRequest):
+    if isinstance(request, KeyRequest | StatisticRequest | FitRequest):
         return ""
     if isinstance(request, CompoundRequest) and len(request.requests) > 1:
         sizes = " and ".join(f"{_groups(one):,}" for one in request.requests)
@@ -139,7 +142,7 @@ def _line(rows: str, values: list[str]) -> str:
     return ", ".join([rows, *shown])
 
 
-def _rows(plan: Plan | KeyPlan | KeyCountPlan, tables: Mapping[str, Table]) -> str:
+def _rows(plan: AnyPlan, tables: Mapping[str, Table]) -> str:
     """Say how many rows of each person count."""
     if isinstance(plan, KeyCountPlan) and plan.rows > 1:
         return f"at most {_many(plan.total)} per person counted"
@@ -154,6 +157,8 @@ def _rows(plan: Plan | KeyPlan | KeyCountPlan, tables: Mapping[str, Table]) -> s
 
     narrowed = any(isinstance(node, Filter) for node in walk_relation(relation))
     ahead = ", drawn before any condition" if narrowed and needs_no_bounding(relation, tables) else ""
+    if isinstance(plan, RowPlan):
+        return f"at most {_many(plan.rows)} per person counted{ahead}"
     return f"at most {_limited(limits_of(relation, tables))}{ahead}"
 
 
@@ -171,21 +176,29 @@ def _many(rows: int) -> str:
 
 
 def _values(
-    plan: Plan | KeyPlan | KeyCountPlan, outputs: Mapping[Measure, str], tables: Mapping[str, Table]
+    plan: AnyPlan, outputs: Mapping[Measure, str], tables: Mapping[str, Table]
 ) -> Iterator[tuple[str, str]]:
     """Say within which bounds values were taken: without those that reveal literals, and with them."""
     if isinstance(plan, KeyPlan | KeyCountPlan):
         return
     told = not calculates(plan)
     calculated = _calculated(plan.source)
-    for measure in plan.measures:
-        for column, bounds in _bounded(measure):
-            name = _plain_column(Column(name=column), calculated)
-            known = name is not None and _is_declared(plan, name, bounds, tables)
-            called = name or f"values of {outputs.get(measure, 'an output')}"
-            stated = f"{called} within {below(bounds.lower)} to {above(bounds.upper)}"
-            hidden = f"{called} within {'their' if name is None else 'its'} bounds"
-            yield (stated if told or known else hidden), stated
+    if isinstance(plan, RowPlan):
+        axes = [(axis.column, axis.values) for axis in plan.columns]
+        read = [(column, bounds, column) for column, bounds in axes if isinstance(bounds, Bounds)]
+    else:
+        read = [
+            (column, bounds, outputs.get(measure, "an output"))
+            for measure in plan.measures
+            for column, bounds in _bounded(measure)
+        ]
+    for column, bounds, output in read:
+        name = _plain_column(Column(name=column), calculated)
+        known = name is not None and _is_declared(plan, name, bounds, tables)
+        called = name or f"values of {output}"
+        stated = f"{called} within {below(bounds.lower)} to {above(bounds.upper)}"
+        hidden = f"{called} within {'their' if name is None else 'its'} bounds"
+        yield (stated if told or known else hidden), stated
 
 
 def _calculated(relation: Relation) -> dict[str, Expression]:
@@ -228,7 +241,7 @@ def _bounded(measure: Measure) -> Iterator[tuple[str, Bounds]]:
         yield from ((axis.column, axis.values) for axis in measure.axes if isinstance(axis.values, Bounds))
 
 
-def _is_declared(plan: Plan, column: str, bounds: Bounds, tables: Mapping[str, Table]) -> bool:
+def _is_declared(plan: Plan | RowPlan, column: str, bounds: Bounds, tables: Mapping[str, Table]) -> bool:
     """Return whether bounds are those that a table declares for a column, which reveal no literal."""
     for name in sources_of(plan.source):
         declared = tables[name].columns.get(column) if name in tables else None

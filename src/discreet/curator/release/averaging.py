@@ -8,15 +8,16 @@ from fractions import Fraction
 
 import numpy as np
 
+from discreet.curator.ledger import Entry
 from discreet.curator.request.histogram import HistogramMechanism
-from discreet.curator.request.request import Draw, Part
+from discreet.curator.request.request import Draw, Part, Request
 from discreet.errors import UnsupportedQuery
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.mechanisms.error.weighted import WeightedError
 from discreet.noise import is_private
 from discreet.noise.replayed import mark_replayed
 
-__all__ = ["Averaged", "average_draws", "check_combined"]
+__all__ = ["Averaged", "average_draws", "check_combined", "earlier_charges"]
 
 _GRAIN = 1024
 
@@ -69,3 +70,11 @@ def average_draws(draws: Sequence[Draw]) -> Draw:
     part = _AveragedPart(statistic=draws[0].part.statistic, mechanism=Averaged(error=law))
     private = all(is_private(draw.steps) for draw in draws)
     return Draw(part=part, steps=steps if private else mark_replayed(steps))
+
+
+def earlier_charges(requests: Sequence[Request], charges: Sequence[Entry]) -> list[dict[str, object]]:
+    """Return what a label says about earlier measurements: what was drawn, and which entry paid for it."""
+    return [
+        {"event": one.event.to_object(), "charge": {"entry": paid.sequence, "time": paid.time}}
+        for one, paid in zip(requests, charges, strict=True)
+    ]

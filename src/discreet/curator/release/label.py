@@ -17,6 +17,7 @@ from discreet.curator.budget.account import Account
 from discreet.curator.ledger import Entry
 from discreet.curator.release.about import counted
 from discreet.curator.request.compound_request import CompoundRequest
+from discreet.curator.request.fit_request import FitRequest
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import Request
 from discreet.curator.request.statistic_request import StatisticRequest
@@ -56,7 +57,7 @@ _RELATED_ASSUMPTIONS = (
 
 
 def label_of(
-    request: Request | CompoundRequest | KeyRequest | StatisticRequest,
+    request: Request | CompoundRequest | KeyRequest | StatisticRequest | FitRequest,
     tables: Mapping[str, Table],
     account: Account,
     charge: Entry,
@@ -86,6 +87,8 @@ def label_of(
     plan, assumptions = "; and ".join(describe(plan) for plan in request.plans), _ASSUMPTIONS
     if isinstance(request, StatisticRequest):
         private_tables, plan, assumptions = {request.table: None}, request.words, _RELATED_ASSUMPTIONS
+    elif isinstance(request, FitRequest):
+        plan = f"{plan}\n{request.learner.words}"
     return {
         "format": LABEL_FORMAT,
         "private": private,

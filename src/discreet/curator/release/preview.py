@@ -13,6 +13,7 @@ from discreet.curator.budget.wording import Amount, amounts, largest
 from discreet.curator.release.about import counted, counted_groups, with_stated_bounds
 from discreet.curator.request.compound_request import CompoundRequest
 from discreet.curator.request.counted_keys_request import CountedKeysRequest
+from discreet.curator.request.fit_request import FitRequest
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import Expectation, Request
 from discreet.curator.request.statistic_request import StatisticRequest
@@ -168,7 +169,7 @@ class Preview:
 
 
 def preview(
-    request: Request | CountedKeysRequest | CompoundRequest | StatisticRequest,
+    request: Request | CountedKeysRequest | CompoundRequest | StatisticRequest | FitRequest,
     account: Account,
     analyst: str,
     rows: int,
@@ -252,7 +253,9 @@ def _price_of(parts: Sequence[Event], account: Account, analyst: str) -> tuple[t
     return amounts(current, *parts), fewest, cap
 
 
-def _remark(request: Request | CountedKeysRequest | CompoundRequest | StatisticRequest) -> str:
+def _remark(
+    request: Request | CountedKeysRequest | CompoundRequest | StatisticRequest | FitRequest,
+) -> str:
     if isinstance(request, CountedKeysRequest | StatisticRequest):
         return ""
     groups = about_many_groups(request.plan.cells if isinstance(request, Request) else 0)

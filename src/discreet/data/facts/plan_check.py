@@ -27,7 +27,7 @@ from discreet.errors import UndeclaredColumn, UnsupportedQuery
 if TYPE_CHECKING:
     from discreet.data.tables.table import Table
 
-__all__ = ["check_plan"]
+__all__ = ["check_plan", "check_values"]
 
 
 def check_plan(plan: Plan, tables: Mapping[str, Table]) -> Columns:
@@ -42,7 +42,7 @@ def check_plan(plan: Plan, tables: Mapping[str, Table]) -> Columns:
     for key in plan.keys:
         _check_key(key, columns)
     for axis in plan.present:
-        _check_values(axis.column, axis.values, columns)
+        check_values(axis.column, axis.values, columns)
     for measure in plan.measures:
         _check_measure(measure, columns)
     return columns
@@ -77,13 +77,14 @@ def _check_measure(measure: Measure, columns: Columns) -> None:
         for factor in measure.factors:
             _check_bounds(factor.column, factor.bounds, columns)
     if isinstance(measure, Histogram):
-        _check_values(measure.column, measure.values, columns)
+        check_values(measure.column, measure.values, columns)
     if isinstance(measure, ContingencyTable):
         for axis in measure.axes:
-            _check_values(axis.column, axis.values, columns)
+            check_values(axis.column, axis.values, columns)
 
 
-def _check_values(column: str, values: Keys | Bounds, columns: Columns) -> None:
+def check_values(column: str, values: Keys | Bounds, columns: Columns) -> None:
+    """Refuse keys or bounds that the facts of a column do not admit."""
     if isinstance(values, Bounds):
         _check_bounds(column, values, columns)
     else:

@@ -34,7 +34,7 @@ from discreet.data.language.measures import (
     Sum,
     SumDistinct,
 )
-from discreet.data.language.plan import KeyCountPlan, KeyPlan, Plan
+from discreet.data.language.plan import KeyCountPlan, KeyPlan, Plan, RowPlan
 from discreet.data.language.relations import (
     Derive,
     Distinct,
@@ -55,7 +55,7 @@ from discreet.privacy.rational import show
 __all__ = ["describe", "describe_expression", "describe_measure", "describe_relation"]
 
 
-def describe(plan: Plan | KeyPlan | KeyCountPlan) -> str:
+def describe(plan: Plan | KeyPlan | KeyCountPlan | RowPlan) -> str:
     """Write a plan for people, one node to a line."""
     if isinstance(plan, KeyCountPlan):
         each = "persons" if plan.rows == 1 else "rows"
@@ -64,6 +64,8 @@ def describe(plan: Plan | KeyPlan | KeyCountPlan) -> str:
     if isinstance(plan, KeyPlan):
         keys = f"persons with each {plan.column}, at most {plan.keys} of a person"
         return "\n".join([keys, *_lines(plan.source, "  ")])
+    if isinstance(plan, RowPlan):
+        return "\n".join([*_read_columns(plan), *_lines(plan.source, "  ")])
     by = ", ".join(f"{key.column} ({len(key.values)} keys)" for key in plan.keys)
     lines = [f"group by {by}" if by else "all rows together"]
     told = not calculates(plan)
@@ -72,6 +74,17 @@ def describe(plan: Plan | KeyPlan | KeyCountPlan) -> str:
         lines.append(f"  of rows with a cell of {', '.join(axis.column for axis in plan.present)}")
     lines += _lines(plan.source, "  ")
     return "\n".join(lines)
+
+
+def _read_columns(plan: RowPlan) -> Iterator[str]:
+    told = not calculates(plan)
+    yield f"{plan.reader.replace('_', ' ')} of rows, at most {plan.rows} of a person"
+    for axis in plan.columns:
+        whole = (
+            f"in {_within(axis.values) if told else 'its bounds'}" if isinstance(axis.values, Bounds) else ""
+        )
+        among = whole or f"among {len(axis.values)} keys"  # type: ignore[arg-type]
+        yield f"  {axis.column} {among}{', the target' if axis.column == plan.target else ''}"
 
 
 def _lines(relation: Relation, indent: str) -> Iterator[str]:

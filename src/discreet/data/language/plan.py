@@ -32,7 +32,7 @@ from discreet.data.language.measures import Axis, ContingencyTable, Measure, wid
 from discreet.data.language.relations import Relation
 from discreet.errors import UnsupportedQuery
 
-__all__ = ["LARGEST_CELLS", "Group", "GroupKey", "KeyCountPlan", "KeyPlan", "Plan"]
+__all__ = ["LARGEST_CELLS", "Group", "GroupKey", "KeyCountPlan", "KeyPlan", "Plan", "RowPlan"]
 
 LARGEST_CELLS = 10_000_000
 """How many groups one plan may have, and how many integers one of its measures."""
@@ -149,6 +149,43 @@ class KeyCountPlan:
     def column(self) -> str:
         """The columns, in words."""
         return ", ".join(self.columns)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowPlan:
+    """Some columns of the rows of a relation, for a mechanism that reads rows and releases nothing else.
+
+    A column is an axis: a number becomes the index of its grid point, a key its place among those listed.
+    What is absent, or is not listed, stays as such. At most `rows` rows of a person are taken, by the salt.
+
+    Attributes
+    ----------
+    columns : tuple of Axis
+        What is read, in order.
+    target : str or None
+        The column without which a row is left out.
+    rows : int
+        How many rows of a person are taken.
+    reader : str
+        The name of what reads them.
+    """
+
+    source: Relation
+    columns: tuple[Axis, ...]
+    target: str | None = None
+    rows: int
+    reader: str
+
+    def __post_init__(self) -> None:
+        _check(isinstance(self.source, Relation) and isinstance(self.columns, tuple) and bool(self.columns))
+        _check(all(isinstance(axis, Axis) and axis.width == 1 for axis in self.columns))
+        names = [axis.column for axis in self.columns]
+        if len(set(names)) != len(names):
+            raise UnsupportedQuery("a column is read twice; list it once, as a feature or as the target")
+        if len(names) > LARGEST_MEASURES:
+            raise UnsupportedQuery(f"more than {LARGEST_MEASURES} columns are read; choose fewer features")
+        _check(self.target is None or self.target in names)
+        _check(type(self.rows) is int and self.rows >= 1 and isinstance(self.reader, str))
 
 
 Plan: TypeAlias = Group

@@ -21,7 +21,7 @@ from discreet.data.language.declarations import Bounds, Dates, Keys, Limits
 from discreet.data.language.expressions import LARGEST_DEPTH, Expression, Literal
 from discreet.data.language.functions import ScalarFunction
 from discreet.data.language.measures import Axis, Factor, Measure
-from discreet.data.language.plan import Group, GroupKey, KeyCountPlan, KeyPlan
+from discreet.data.language.plan import Group, GroupKey, KeyCountPlan, KeyPlan, RowPlan
 from discreet.data.language.relations import LATER, Equality, Named, Order, Personal, Relation
 from discreet.errors import DiscreetError, ParameterError
 
@@ -39,6 +39,7 @@ Node: TypeAlias = (
     | GroupKey
     | KeyPlan
     | KeyCountPlan
+    | RowPlan
     | Measure
     | Factor
     | Axis
@@ -80,6 +81,7 @@ _KINDS: dict[str, type] = {
     "group_key": plan.GroupKey,
     "key_plan": plan.KeyPlan,
     "key_count_plan": plan.KeyCountPlan,
+    "row_plan": plan.RowPlan,
     "count_rows": measures.CountRows,
     "count_persons": measures.CountPersons,
     "count_non_null": measures.CountNonNull,

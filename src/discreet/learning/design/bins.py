@@ -18,12 +18,21 @@ from discreet.learning.design.features import NumberColumn
 __all__ = ["CELLS", "cell_counts", "cell_edges", "chosen_edges", "most_bins"]
 
 CELLS = 256
-"""How many cells a column has."""
+"""How many cells a column has, at most."""
 
 
 def cell_edges(column: NumberColumn) -> Floats:
-    """Return the inner edges of the cells of a column."""
-    return np.linspace(float(column.lower), float(column.upper), CELLS + 1)[1:-1]
+    """Return the inner edges of the cells of a column.
+
+    Cells are equally wide. If a grid was declared they hold equally many of its points, so that none holds
+    what no value can be.
+    """
+    if column.step is None:
+        return np.linspace(float(column.lower), float(column.upper), CELLS + 1)[1:-1]
+    points = int((column.upper - column.lower) / column.step) + 1
+    each = -(-points // CELLS)
+    first = column.lower - column.step / 2
+    return np.array([float(first + place * column.step) for place in range(each, points, each)])
 
 
 def cell_counts(columns: Sequence[NumberColumn], values: Sequence[NDArray[Any]]) -> Integers:
@@ -53,7 +62,9 @@ def chosen_edges(column: NumberColumn, counts: Floats, bins: int) -> Floats:
 
     A cell that holds more than its share is a bin of its own; what is left is divided among the others.
     """
-    held, own, left = np.maximum(counts, 0.0), np.zeros(CELLS, dtype=bool), bins
+    edges = cell_edges(column)
+    cells = len(edges) + 1
+    held, own, left = np.maximum(counts[:cells], 0.0), np.zeros(cells, dtype=bool), bins
     while left > 1:
         share = held[~own].sum() / left
         heavy = ~own & (held > share)
@@ -67,6 +78,6 @@ def chosen_edges(column: NumberColumn, counts: Floats, bins: int) -> Floats:
     filled = ((np.cumsum(rest) - rest / 2) / total * left).astype(np.int64)  # by the middle of each cell
     filled = np.maximum.accumulate(np.minimum(filled, left - 1))
     # A new bin begins where a heavy cell begins or ends, and where another part of the rest is filled.
-    begins = np.zeros(CELLS, dtype=bool)
+    begins = np.zeros(cells, dtype=bool)
     begins[1:] = (own[1:] | own[:-1]) | (filled[1:] != filled[:-1])
-    return cell_edges(column)[np.flatnonzero(begins[1:])]
+    return edges[np.flatnonzero(begins[1:])]

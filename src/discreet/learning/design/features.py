@@ -54,6 +54,8 @@ class NumberColumn:
     name: str
     lower: Fraction
     upper: Fraction
+    step: Fraction | None = None
+    """The grid that was declared, if one was: bins do not divide what it does not."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -63,7 +65,8 @@ class NumberColumn:
     @property
     def parameters(self) -> dict[str, JsonValue]:
         """What it is, as plain JSON values."""
-        return {"name": self.name, "lower": str(self.lower), "upper": str(self.upper)}
+        step = None if self.step is None else str(self.step)
+        return {"name": self.name, "lower": str(self.lower), "upper": str(self.upper), "step": step}
 
     @property
     def middle(self) -> float:
@@ -253,7 +256,7 @@ def _column(declared: object, name: str) -> NumberColumn | KeyColumn:
             )
         return KeyColumn(name=name, keys=declared)
     if isinstance(declared, Bounds):
-        return NumberColumn(name=name, lower=declared.lower, upper=declared.upper)
+        return NumberColumn(name=name, lower=declared.lower, upper=declared.upper, step=declared.step)
     if not _is_pair(declared):
         raise ParameterError("columns", f"says nothing that is known of {name!r}", _SAY)
     assert isinstance(declared, tuple)  # noqa: S101

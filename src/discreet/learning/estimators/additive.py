@@ -3,19 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from discreet.array_types import Floats
 from discreet.curator.request.learner import Learner
 from discreet.errors import ParameterError
 from discreet.learning.design.bins import CELLS
-from discreet.learning.design.features import FeatureFacts, Features, NumberColumn
+from discreet.learning.design.features import BinnedColumn, FeatureFacts, Features, KeyColumn, NumberColumn
 from discreet.learning.design.targets import Classes, Target
 from discreet.learning.estimators.classifiers import LogisticRegression
 from discreet.learning.training.additive_learner import AdditiveLearner
 from discreet.learning.training.budgets import TrainingBudget
 from discreet.privacy.rational import Number, whole
 
-__all__ = ["AdditiveClassifier"]
+__all__ = ["AdditiveClassifier", "Shape"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Shape:
+    """The function of one column of an additive model: a number for each of its steps and each score.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The keys, or the bins, in words.
+    ends : array or None
+        Of a column of numbers: where its bins begin, and where the last one ends.
+    values : array (steps, scores)
+        What each step adds.
+    """
+
+    names: tuple[str, ...]
+    ends: Floats | None
+    values: Floats
 
 
 class AdditiveClassifier(LogisticRegression):
@@ -65,3 +89,17 @@ class AdditiveClassifier(LogisticRegression):
             rows=rows,
             bins=bins,
         )
+
+    def shapes(self) -> dict[str, Shape]:
+        """Return the function of each column: what a value adds to the scores, 0 on average over steps."""
+        check_is_fitted(self)
+        found, start = {}, 0
+        for column in self.features_.columns:
+            steps = self.weights_[start : start + len(column.names)]
+            start += len(column.names)
+            ends = None
+            if isinstance(column, BinnedColumn):
+                ends = np.array([float(column.column.lower), *column.edges, float(column.column.upper)])
+            names = tuple(map(str, column.keys.values)) if isinstance(column, KeyColumn) else column.names
+            found[column.name] = Shape(names=names, ends=ends, values=steps - steps.mean(axis=0))
+        return found
