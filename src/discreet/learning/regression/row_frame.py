@@ -51,21 +51,29 @@ class RowFrame:
 
     def rows(
         self, coordinates: NDArray[np.int16], others: NDArray[np.int16], grid: RowGrid
-    ) -> tuple[Integers, Integers]:
+    ) -> tuple[Floats, Floats]:
         """Return rows on a grid, no longer than its steps, and other numbers of each row with its weight.
 
-        Every row by itself: sums are of integers below 2^53, exact in any order, and all else is of one
-        number at a time.
+        Doubles that hold integers. Every row by itself: sums are of integers below 2^53, exact in any order,
+        and all else is of one number at a time.
         """
         moved: Floats = coordinates.astype(np.float64)
         most = self.largest * COORDINATE_STEPS
         if self.matrix is not None:
             moved = moved @ self.matrix.astype(np.float64)
             most = float(np.ldexp(most, self.bits))
-        fine = 2.0 ** min(28, (62 - (grid.columns - 1).bit_length()) // 2)  # squares add up to 2^62 at most
-        peaks = np.maximum(np.abs(moved).max(axis=1, initial=0.0), most)
-        parts = np.rint(moved * (fine / peaks)[:, None]).astype(np.int64)
-        lengths = np.sqrt((parts**2).sum(axis=1).astype(np.float64)) * (peaks / fine)
+        fine = 2.0 ** ((52 - grid.columns.bit_length()) // 2)  # squares add up to 2^52 at most
+        peaks = np.maximum(np.maximum(moved.max(axis=1), -moved.min(axis=1)), most)
+        parts = moved * (fine / peaks)[:, None]
+        lengths = np.sqrt(_squares(np.rint(parts, out=parts))) * (peaks / fine)
         weights = most / np.maximum(lengths, most)
-        steps = np.rint(moved * (weights * (grid.row_steps / most))[:, None]).astype(np.int64)
-        return scaled_rows(steps, grid.steps), np.rint(others * weights[:, None]).astype(np.int64)
+        np.multiply(moved, (weights * (grid.row_steps / most))[:, None], out=parts)
+        steps: Floats = np.rint(parts, out=parts)
+        long = _squares(steps) > grid.steps**2
+        steps[long] = scaled_rows(steps[long].astype(np.int64), grid.steps)
+        return steps, np.rint(others * weights[:, None])
+
+
+def _squares(rows: Floats) -> Floats:
+    """Return the sum of squares of each row: of integers, exact in any order."""
+    return np.asarray(np.einsum("ij,ij->i", rows, rows), dtype=np.float64)

@@ -345,10 +345,9 @@ def _grid(features: Features, intercept: bool, *, turned: bool) -> RowGrid:
     return RowGrid(columns=len(features.names) + bool(intercept), largest=Fraction(1), entries=entries)
 
 
-def _square(rows: Integers) -> Integers:
+def _square(rows: Floats) -> Integers:
     """Return the sum of products: doubles hold those of 2^14 rows exactly."""
-    held = rows.astype(np.float64)
-    found: Integers = (held.T @ held).astype(np.int64)
+    found: Integers = (rows.T @ rows).astype(np.int64)
     return found
 
 
