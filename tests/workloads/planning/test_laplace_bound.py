@@ -10,7 +10,7 @@ from scipy import optimize
 
 from discreet.workloads import AllRanges, Identity, Matrix, Prefixes, Product, RangesOfWidth, plan
 from discreet.workloads.planning import laplace_bound as module
-from discreet.workloads.planning.laplace_bound import laplace_bound, least_cube
+from discreet.workloads.planning.laplace_bound import laplace_bound, least_cube, wave_square
 from discreet.workloads.planning.lower_bound import laplace_lower_bound, lower_bound
 
 RANDOM = np.random.default_rng(20)
@@ -139,7 +139,7 @@ def test_it_grows_beyond_the_bound_of_the_other_norm():
 
 def test_what_it_does_not_know_is_left_to_the_other_bound():
     product = Product(AllRanges(4), AllRanges(4))
-    assert laplace_bound(product) == laplace_bound(AllRanges(1)) == laplace_bound(AllRanges(2000)) == 0
+    assert laplace_bound(product) == laplace_bound(AllRanges(1)) == laplace_bound(RangesOfWidth(2000, 8)) == 0
     assert laplace_lower_bound(product) == lower_bound(product)
     windows = RangesOfWidth(64, 8)
     assert laplace_lower_bound(windows) == lower_bound(windows)
@@ -162,3 +162,45 @@ def test_queries_of_very_different_sizes_have_a_bound_that_holds():
     for power in (3, 6, 9):
         queries = np.diag(10.0 ** np.linspace(0, power, 6))
         assert 0 <= laplace_bound(Matrix(queries)) <= float(np.square(queries).sum())
+
+
+def waves(size: int, periods: int, ends: str) -> np.ndarray:
+    """The space of the proof as columns: differences of waves, for prefixes of those that end at 0."""
+    points = size + 1
+    angles = 2 * np.pi * np.outer(np.arange(1, points + 1), np.arange(1, periods + 1)) / points
+    columns = np.concatenate([np.cos(angles), np.sin(angles)], axis=1)
+    if ends == "prefixes":
+        columns = columns - columns[-1]  # by a constant, which is a wave of no periods
+    return columns[:-1] - columns[1:]
+
+
+@pytest.mark.parametrize("size", [5, 8, 21])
+@pytest.mark.parametrize("workload", [AllRanges, Prefixes])
+def test_differences_of_waves_are_as_large_as_the_closed_form_says(size, workload):
+    gram = workload(size).gram()
+    if workload is Prefixes:
+        gram = gram[::-1, ::-1]
+    factor = size + 1 if workload is AllRanges else 1
+    for periods in range(1, (size - 1) // 2 + 1):
+        basis = waves(size, periods, "prefixes" if workload is Prefixes else "ranges")
+        assert np.linalg.matrix_rank(basis) == 2 * periods
+        largest = np.diag(basis @ np.linalg.inv(basis.T @ gram @ basis) @ basis.T) * factor
+        assert largest.max() <= wave_square(periods, size + 1) * (1 + 1e-9)
+        if workload is AllRanges:
+            assert np.allclose(largest, wave_square(periods, size + 1))
+    assert np.diag(np.linalg.inv(gram)).max() * factor == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("points", [7, 1000, 5000])
+def test_sums_of_squared_sines_are_rounded_up(points):
+    for periods in (1, 2, 3, points // 1000, points // 1000 + 1, points // 3):
+        if periods:
+            exact = 2 / points * sum(4 * np.sin(np.pi * m / points) ** 2 for m in range(1, periods + 1))
+            assert 1 - 1e-9 <= wave_square(periods, points) / exact <= 1 + 1e-5
+
+
+def test_long_domains_have_a_bound_beyond_that_of_the_other_norm():
+    for workload in (AllRanges(4096), Prefixes(4096)):
+        assert laplace_bound(workload) > 1.5 * lower_bound(workload).total
+        assert laplace_lower_bound(workload).total == laplace_bound(workload)
+    assert laplace_bound(AllRanges(1000)) > 1.1 * module._by_blocks(AllRanges(1000))

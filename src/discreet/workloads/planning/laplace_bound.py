@@ -12,11 +12,13 @@ theorem 8).
 from __future__ import annotations
 
 from itertools import pairwise
+from math import pi, sin
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.workloads.algebra.cache import remembered
+from discreet.workloads.queries.ranges import AllRanges, Prefixes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,11 +27,12 @@ if TYPE_CHECKING:
 
     from discreet.workloads.queries.base import Vector, Workload
 
-__all__ = ["LARGEST_CHAINED", "laplace_bound", "least_cube"]
+__all__ = ["LARGEST_CHAINED", "laplace_bound", "least_cube", "wave_square"]
 
 LARGEST_CHAINED = 1024
 _RATIOS = (2, 3)
 """How many blocks become one. Of the ratios from 1.5 to 6, one of these was best for ranges and prefixes."""
+_WAVE_RATIOS = (2, 2.5)
 _GRID, _FINE_GRID = 400, 8000
 """Sizes of a row's cost at which worst rows are sought, and at which prices are proven."""
 _MOST_ROUNDS = 40
@@ -43,12 +46,20 @@ _ROUNDING = 1e-9
 def laplace_bound(workload: Workload) -> float:
     """Return a total variance, at L1 norm 1 and for noise of variance 1, that no strategy is below.
 
-    0 where nothing is known: domains of several axes, of one cell, or of more than 1024.
+    0 where nothing is known: domains of several axes, of one cell, or of more than 1024 unless all ranges or
+    prefixes are asked for.
     """
-    size = workload.size
-    if len(workload.shape) != 1 or not 1 < size <= LARGEST_CHAINED:
+    if len(workload.shape) != 1 or workload.size < 2:
         return 0.0
-    gram = workload.gram()
+    found = 0.0
+    if isinstance(workload, AllRanges | Prefixes):
+        found = _by_waves(workload.size) * (workload.size + 1 if isinstance(workload, AllRanges) else 1)
+    return max(found, _by_blocks(workload)) if workload.size <= LARGEST_CHAINED else found
+
+
+def _by_blocks(workload: Workload) -> float:
+    """Return the bound of spaces of vectors that are constant on blocks."""
+    size, gram = workload.size, workload.gram()
     largest = float(np.diagonal(gram).max())
     if not largest > 0:
         return 0.0
@@ -60,6 +71,37 @@ def laplace_bound(workload: Workload) -> float:
         if len(squares):
             found = max(found, least_cube(squares, leverages) / size**2)
     return float(np.ldexp(found * (1 - _ROUNDING), exponent))
+
+
+def _by_waves(size: int) -> float:
+    """Return the bound of differences of waves, for prefixes; n + 1 times it is that of all ranges.
+
+    Waves of up to h periods on a circle of n + 1 points have 2 h differences that serve, and in each of the n cells the
+    same 1 / c^2 at most, which has a closed form (docs/proofs/workloads.md, proposition 9).
+    """
+    found = 0.0
+    for ratio in _WAVE_RATIOS:
+        dimensions, inverses = [size], [2.0]
+        periods = int(size / (2 * ratio))
+        while periods >= 1:
+            dimensions.append(2 * periods)
+            inverses.append(wave_square(periods, size + 1))
+            periods = min(periods - 1, round(periods / ratio))
+        leverages = -np.diff(np.array([*dimensions, 0], dtype=np.float64))
+        found = max(found, least_cube(1 / np.array(inverses), leverages) / size**2)
+    return found * (1 - _ROUNDING)
+
+
+def wave_square(periods: int, points: int) -> float:
+    """Return the mean over a circle's points of the squared differences of all waves: at most so, up to 1e-9.
+
+    It is (2 / N) times the sum of 4 sin^2(pi m / N) over m = 1 … h.
+    """
+    if 1000 * periods <= points:  # of the difference below few digits would be left; sin x <= x
+        total = 4 * (pi / points) ** 2 * periods * (periods + 1) * (2 * periods + 1) / 6
+    else:
+        total = 2 * periods + 1 - sin((2 * periods + 1) * pi / points) / sin(pi / points)
+    return 2 * total / points
 
 
 def _levels(gram: Vector, cells: float, ratio: int) -> tuple[Vector, Vector]:
