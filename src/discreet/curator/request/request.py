@@ -73,10 +73,7 @@ class Part:
         return self.statistic.measure
 
 
-@lru_cache(maxsize=256)
-def _composed(events: tuple[Event, ...]) -> Event:
-    """Return the composition of events: a request is asked for it at every step on its way."""
-    return compose(events)
+_composed = lru_cache(maxsize=256)(compose)  # a request is asked for its event at every step on its way
 
 
 def _covered(statistic: Statistic, mechanism: Mechanism) -> bool:
