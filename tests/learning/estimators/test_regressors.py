@@ -201,3 +201,20 @@ def test_no_row_decides_how_another_is_read():
         held = found._columns_of([*rows, odd], reset=False)
         assert (alone.encoded([one[:100] for one in held]) == expected).all()
         assert np.isfinite(found.fit([*rows, odd], [*heights, odd[0]]).coef_).all()
+
+
+def test_a_fit_through_the_door_is_paid_once(tmp_path):
+    frame = FRAME[:2000].assign(height=HEIGHTS[:2000], who=np.arange(2000) // 2)
+    columns = {**DECLARED, "height": dp.Bounds(0, 200)}
+    table = dp.Table(frame, person="who", limits=dp.Limits(rows=2), columns=columns)
+    budget = dp.Budget(epsilon=10, delta=1e-5)
+    clinic = dp.Curator({"visits": table}, budget=budget, ledger=tmp_path / "fits.ledger")
+    asked = {"features": ["age", "city"], "target": "height", "epsilon": 4, "delta": 1e-6}
+    found = clinic.fit(LinearRegression(), "visits", **asked)
+    left = clinic.remaining.epsilon
+    again = clinic.fit(LinearRegression(), "visits", **asked)
+    assert clinic.remaining.epsilon == left
+    assert (again.coef_ == found.coef_).all()
+    assert (again.intervals() == found.intervals()).all()
+    assert found.get_params()["rows"] == 2
+    assert found.label_["charge"] == again.label_["charge"]
