@@ -15,6 +15,7 @@ from discreet.learning.trees.decision_tree import DecisionTree
 from discreet.learning.trees.tree_fit import Split, TreeFit
 
 if TYPE_CHECKING:
+    from discreet.learning import plot
     from discreet.learning.estimators.additive import AdditiveClassifier
     from discreet.learning.estimators.classifiers import LinearSVC, LogisticRegression
 
@@ -29,6 +30,7 @@ __all__ = [
     "PosteriorRegression",
     "Split",
     "TreeFit",
+    "plot",
 ]
 
 publish(
