@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 import torch
 from torch import nn
@@ -20,6 +23,21 @@ def refused(message, optimizer=None, model=None, data=None, **options):
     optimizer = optimizer or torch.optim.SGD(model.parameters(), lr=0.1)
     with pytest.raises(ParameterError, match=message):
         private(optimizer, model, linear_data() if data is None else data, **STATED | options)
+
+
+def test_only_deep_learning_loads_pytorch_and_says_what_to_install():
+    script = (
+        "import sys\n"
+        "import discreet, discreet.learning\n"
+        "assert 'torch' not in sys.modules\n"
+        "sys.modules['torch'] = None\n"
+        "try:\n"
+        "    discreet.learning.private\n"
+        "except discreet.errors.MissingExtra as missing:\n"
+        "    print(missing)\n"
+    )
+    output = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert "pip install 'discreet[learn-torch]'" in output
 
 
 def test_models_and_optimizers_that_do_not_fit_are_refused():

@@ -15,10 +15,10 @@ from significance import FALSE_ALARM
 
 @pytest.mark.statistical
 def test_each_takes_part_with_the_rate_and_pairs_with_its_square():
-    sampler = PeopleSampler(4, None, 1, Fraction(1, 3))
+    sampler = PeopleSampler(4, None, 1)
     draws = np.zeros((4000, 4), bool)
     for row in draws:
-        row[sampler.draw()[0]] = True
+        row[sampler.draw(Fraction(1, 3))[0]] = True
     for person in range(4):
         assert stats.binomtest(int(draws[:, person].sum()), 4000, 1 / 3).pvalue > FALSE_ALARM
     both = int((draws[:, 0] & draws[:, 3]).sum())
@@ -29,19 +29,19 @@ def test_each_takes_part_with_the_rate_and_pairs_with_its_square():
 @pytest.mark.statistical
 def test_the_number_of_people_varies_as_poisson_samples_do():
     """A loader of batches of fixed size would always draw 30."""
-    sampler = PeopleSampler(100, None, 1, Fraction(3, 10))
-    counts = np.array([len(sampler.draw()[0]) for _ in range(600)])
+    sampler = PeopleSampler(100, None, 1)
+    counts = np.array([len(sampler.draw(Fraction(3, 10))[0]) for _ in range(600)])
     statistic = counts.var() * 600 / 21
     assert FALSE_ALARM / 2 < stats.chi2(599).cdf(statistic) < 1 - FALSE_ALARM / 2
 
 
 def test_all_examples_of_a_person_come_together_and_weigh_one():
     people = np.array(["b", "a", "b", "c", "b", "a"])
-    sampler = PeopleSampler(6, people, 2, Fraction(1, 2))
+    sampler = PeopleSampler(6, people, 2)
     assert sampler.people == 3
     seen = set()
     for _ in range(60):
-        places, weights = sampler.draw()
+        places, weights = sampler.draw(Fraction(1, 2))
         assert (np.diff(places) > 0).all()
         for person in set(people[places]):
             own = people[places] == person
@@ -52,12 +52,12 @@ def test_all_examples_of_a_person_come_together_and_weigh_one():
 
 
 def test_a_sample_may_be_empty_or_whole():
-    none, every = (PeopleSampler(5, np.zeros(5), 3, Fraction(rate)) for rate in (0, 1))
-    assert [len(part) for part in none.draw()] == [0, 0]
-    assert len(every.draw()[0]) == 3
-    assert len(PeopleSampler(5, None, 1, Fraction(0)).draw()[0]) == 0
+    sampler = PeopleSampler(5, np.zeros(5), 3)
+    assert [len(part) for part in sampler.draw(Fraction(0))] == [0, 0]
+    assert len(sampler.draw(Fraction(1))[0]) == 3
+    assert len(PeopleSampler(5, None, 1).draw(Fraction(0))[0]) == 0
 
 
 def test_people_must_be_as_many_as_examples():
     with pytest.raises(ParameterError, match="people"):
-        PeopleSampler(5, [1, 2], 1, Fraction(1, 2))
+        PeopleSampler(5, [1, 2], 1)

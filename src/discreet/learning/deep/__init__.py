@@ -1,1 +1,8 @@
 """Deep learning: private gradient descent around an optimizer of PyTorch (`discreet[learn-torch]`)."""
+
+from discreet.errors import MissingExtra
+
+try:
+    import torch  # noqa: F401 - every module here is about it
+except ImportError:
+    raise MissingExtra("torch", "learn-torch") from None

@@ -19,7 +19,7 @@ from torch.autograd.graph import get_gradient_edge
 from torch.utils._pytree import tree_map
 
 from discreet.errors import ParameterError
-from discreet.learning.deep.layers import Rule, rule_of
+from discreet.learning.deep.layers import GradientRule, rule_of
 from discreet.learning.deep.uses import Use
 from discreet.learning.deep.whole_modules import tensors_of, uses_of_whole
 
@@ -36,7 +36,7 @@ class _Watched:
 
     name: str
     module: nn.Module
-    rule: Rule | None
+    rule: GradientRule | None
     trained: dict[str, Tensor]
 
     @property

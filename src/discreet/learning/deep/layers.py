@@ -16,12 +16,12 @@ from torch.nn import functional
 
 from discreet.learning.deep.uses import LookupUse, RowsUse, Use, outer_use
 
-__all__ = ["Rule", "rule_of"]
+__all__ = ["GradientRule", "rule_of"]
 
-Rule = Callable[[Any, Tensor, Tensor], dict[str, Use]]
+GradientRule = Callable[[Any, Tensor, Tensor], dict[str, Use]]
 
 
-def rule_of(module: nn.Module) -> Rule | None:
+def rule_of(module: nn.Module) -> GradientRule | None:
     """Return the rule of a layer that is known, else None.
 
     A subclass that computes otherwise, or weights that are computed from other parameters, are not known.
@@ -113,7 +113,7 @@ def _group_norm(module: nn.GroupNorm, given: Tensor, slopes: Tensor) -> dict[str
     return {"weight": RowsUse(by_gain), "bias": RowsUse(slopes.reshape(examples, channels, -1).sum(2))}
 
 
-_RULES: dict[Any, Rule] = {
+_RULES: dict[Any, GradientRule] = {
     nn.Linear: _linear,
     nn.Conv1d: _convolution,
     nn.Conv2d: _convolution,

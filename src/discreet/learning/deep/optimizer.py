@@ -160,7 +160,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
                     self._record.charge(self._plan.step_event)
                 self._taken += 1
                 self._sum = ClippedSum(self._parameters, self._groups, self._plan)
-                for batch in self._rows.batches(*self._sampler.draw()):
+                for batch in self._rows.batches(*self._sampler.draw(self._plan.rate)):
                     self._batch = batch
                     self._buffers = self._versions()
                     self._book.open()

@@ -120,12 +120,12 @@ def private(
     held = whole(examples_per_person, "examples_per_person", least=1)
     if people is None and held > 1:
         raise ParameterError("people", "are missing", "whose each example is, with examples_per_person")
-    count = PeopleSampler(length, people, held, 1).people  # type: ignore[arg-type]
-    if population is not None and count > whole(population, "population", least=1):
+    sampler = PeopleSampler(length, people, held)
+    if population is not None and sampler.people > whole(population, "population", least=1):
         raise ParameterError("population", "is less than the number of people", "a bound on it")
     plan = TrainingPlan(
         batch=batch,
-        population=count if population is None else population,
+        population=sampler.people if population is None else population,
         examples=held,
         steps=steps,
         epsilon=epsilon,
@@ -139,7 +139,6 @@ def private(
         raise ParameterError("physical", "is so small that a step may have over 2^20 batches", "larger")
     rows = ExampleRows(data, size, collate)
     kept, taken = _opened(record, plan)
-    sampler = PeopleSampler(length, people, held, plan.rate)
     return PrivateOptimizer(optimizer, model, plan=plan, sampler=sampler, rows=rows, record=kept, taken=taken)
 
 

@@ -25,8 +25,6 @@ class PeopleSampler:
         Whose each example is; None where each is someone else's.
     examples : int
         How many examples of one person a step uses at most.
-    rate : Fraction
-        The probability of each person.
 
     Guarantee
     ---------
@@ -34,8 +32,8 @@ class PeopleSampler:
     weights, depends on this person alone; the weights of a person add up to 1.
     """
 
-    def __init__(self, length: int, people: ArrayLike | None, examples: int, rate: Fraction) -> None:
-        self._rate, self._examples = rate, examples
+    def __init__(self, length: int, people: ArrayLike | None, examples: int) -> None:
+        self._examples = examples
         self._order: Integers | None = None
         self.people = length
         if people is not None:
@@ -47,10 +45,13 @@ class PeopleSampler:
             self._ends = np.cumsum(np.bincount(codes)) if length else np.zeros(0, np.int64)
             self.people = len(self._ends)
 
-    def draw(self) -> tuple[Integers, Floats]:
-        """Return the places of the examples of one step, in order, and their weights."""
+    def draw(self, rate: Fraction) -> tuple[Integers, Floats]:
+        """Return the places of the examples of one step, in order, and their weights.
+
+        Each person takes part with probability `rate`.
+        """
         source = current()
-        chosen = np.flatnonzero(bernoulli(self._rate, self.people, source))
+        chosen = np.flatnonzero(bernoulli(rate, self.people, source))
         if self._order is None:
             return chosen, np.ones(len(chosen))
         places, weights = [], []
