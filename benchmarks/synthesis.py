@@ -118,7 +118,8 @@ def main() -> None:
                 found.append((*distances, spent, waited, learned))
             one, two, spent, waited, learned = map(mean, zip(*found, strict=True))
             print(
-                f"{name:<15} {epsilon:>7g}  {one:.4f}  {two:.4f}  {spent:>5.2f}  {waited:>6.2f}  {learned:.4f}",
+                f"{name:<15} {epsilon:>7g}  {one:.4f}  {two:.4f}  {spent:>5.2f}  {waited:>6.2f}  "
+                f"{learned:.4f}",
                 flush=True,
             )
 

@@ -116,7 +116,7 @@ def test_randomness_enters_in_one_place():
     ]
     # These make up rows, which nobody needs to keep secret: the demo's, and those of a sandbox.
     invented = {"cli/clinic.py", "data/tables/fake_rows.py", "front/sandbox.py"}
-    # And these draw rows from a model of released values: any randomness will do, and none meets private data.
+    # And these draw rows from a model of released values, where any randomness will do.
     released = {
         "synthesis/columns/coded_column.py",
         "synthesis/columns/domain.py",

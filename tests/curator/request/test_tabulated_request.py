@@ -6,10 +6,10 @@ import pytest
 
 import discreet as dp
 from discreet.curator.request.tabulated_request import TabulatedRequest
+from discreet.data import Source
 from discreet.errors import EngineFailed, LedgerTampered, ParameterError
 from discreet.privacy.offer import Offer
 from discreet.synthesis.asking.question import SynthesisQuestion
-from discreet.data import Source
 
 
 def table(rows=2, version="1"):

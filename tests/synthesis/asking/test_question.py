@@ -122,7 +122,7 @@ def test_refusals_come_before_the_charge(clinic, wrong, error):
 
 def test_too_many_cells_are_refused_before_the_charge(tmp_path):
     columns = {f"x{place}": dp.Keys(range(800)) for place in range(10)}
-    table = dp.Table(pd.DataFrame(dict.fromkeys(columns, [0])), person=dp.EACH_ROW, columns=columns)
+    table = dp.Table(pd.DataFrame({name: [0] for name in columns}), person=dp.EACH_ROW, columns=columns)
     clinic = dp.Curator({"t": table}, budget=dp.Budget(rho=10), ledger=tmp_path / "c.ledger")
     with pytest.raises(UnsupportedQuery, match="wider cells"):
         clinic.synthesize("t", list(columns), rho=1, method="spanning tree")

@@ -89,7 +89,7 @@ def test_days_are_days():
 
 
 def test_bins_do_not_look_at_the_data():
-    # Planted: cells between the least and the largest value that occur. Two neighbors are then cut differently.
+    # Planted: cells between the least and the largest value that occur. Neighbors are then cut differently.
     def planted(values):
         return Bounds(int(values.min()), int(values.max()))
 

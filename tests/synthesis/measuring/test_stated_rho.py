@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from effort import examples
 from discreet.accounting.filters import epsilon_above
 from discreet.errors import ParameterError
 from discreet.privacy.guarantees import ApproximateDP, ZeroConcentratedDP
 from discreet.privacy.offer import Offer
 from discreet.synthesis.measuring.stated_rho import StatedRho, largest_rho
+from effort import examples
 
 
 @settings(max_examples=examples(40))

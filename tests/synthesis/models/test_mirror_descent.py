@@ -1,11 +1,13 @@
+from itertools import pairwise
+
 import numpy as np
 from hypothesis import given, settings
 
-from effort import examples
 from discreet.synthesis.models.growing_model import GrowingModel
 from discreet.synthesis.models.junction_tree import JunctionTree
 from discreet.synthesis.models.measured import Measured
 from discreet.synthesis.models.mirror_descent import fitted, started
+from effort import examples
 from synthesis.small_models import models, table_of
 
 
@@ -23,7 +25,7 @@ def test_tables_of_a_model_are_found_again(found):
 
 
 def test_the_fit_is_the_nearest_table_of_nonnegative_counts():
-    # Of one table the nearest counts have a closed form: what is negative becomes 0, the rest is lowered alike.
+    # Of one table they have a closed form: what is negative becomes 0, the rest is lowered alike.
     noisy = np.array([10.0, 4.0, -3.0])
     tree = JunctionTree.spanning((3,), ())
     one = Measured(columns=(0,), counts=noisy, variance=2.0)
@@ -45,7 +47,7 @@ def test_a_step_never_raises_the_loss():
         return sum(((made.table(one.columns) - one.counts) ** 2 / one.variance).sum() for one in measured)
 
     losses = [loss(steps) for steps in (0, 1, 2, 5, 20, 100)]
-    assert all(later <= earlier + 1e-9 for earlier, later in zip(losses, losses[1:], strict=False))
+    assert all(later <= earlier + 1e-9 for earlier, later in pairwise(losses))
     assert losses[-1] < losses[0]
 
 

@@ -5,10 +5,10 @@ from itertools import combinations, permutations
 import numpy as np
 from hypothesis import given, settings
 
-from effort import examples
 from discreet.synthesis.models.junction_tree import JunctionTree
 from discreet.synthesis.models.propagation import model_of
 from discreet.synthesis.models.tree_model import TreeModel
+from effort import examples
 from synthesis.small_models import models, table_of
 
 
