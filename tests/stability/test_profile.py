@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, ADD_REMOVE_ROW, REPLACE_ROW
-from discreet.stability.profile import Profile, check_step, farthest
+from discreet.stability.profile import Profile, check_step, last_distance
 from effort import examples
 
 
@@ -159,4 +159,4 @@ def test_smooth_is_called_exact_only_where_bounds_beyond_change_nothing(local, d
 def test_the_farthest_distance_of_a_rule():
     for reach in range(6):
         for last in range(-1, 8):
-            assert farthest(lambda distance, last=last: distance <= last, reach) == min(last, reach)
+            assert last_distance(lambda distance, last=last: distance <= last, reach) == min(last, reach)

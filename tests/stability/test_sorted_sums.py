@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import discreet.stability.sorted_sums as module
-from discreet.stability.sorted_sums import SortedSums, largest_change, listed
+from discreet.stability.sorted_sums import SortedSums, largest_variance_change, listed
 from stability.variance_oracle import plain
 
 
@@ -66,15 +66,15 @@ def test_a_change_is_that_of_the_variances(scale):
             for column in zip(*(parts(*pair) for pair in pairs), strict=True)
         )
         changes = [plain(before + joins) - plain(before) for before, joins in pairs]
-        assert largest_change(size, joined, arrays, 1) == max(changes)
-        assert largest_change(size, joined, arrays, -1) == max(-change for change in changes)
+        assert largest_variance_change(size, joined, arrays, 1) == max(changes)
+        assert largest_variance_change(size, joined, arrays, -1) == max(-change for change in changes)
 
 
 def test_floats_choose_and_integers_decide(monkeypatch):
     """Two changes that are the same in floats: the larger one is found, the second, and not the first."""
     size = np.array([10**6, 10**6])
     arrays = tuple(np.array(each, dtype=object) for each in ([10**20, 10**20 - 1], [0, 0], [5, 5]))
-    exact = largest_change(size, 1, arrays, 1)
+    exact = largest_variance_change(size, 1, arrays, 1)
     assert exact == module._change(1, 10**6, 10**20 - 1, 0, 5) > module._change(1, 10**6, 10**20, 0, 5)
     monkeypatch.setattr(module.np, "flatnonzero", lambda some: np.array([0]))
-    assert largest_change(size, 1, arrays, 1) < exact
+    assert largest_variance_change(size, 1, arrays, 1) < exact

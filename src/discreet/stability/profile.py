@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from discreet.figures import Axes
     from discreet.privacy.rational import Number
 
-__all__ = ["Profile", "check_step", "farthest"]
+__all__ = ["Profile", "check_step", "last_distance"]
 
 _PADDING = 1 + Fraction(1, 2**41)
 _BITS = 256
@@ -198,7 +198,7 @@ class Profile:
         return f"Profile(private, {self.relation})"
 
 
-def farthest(rule: Callable[[int], bool], reach: int) -> int:
+def last_distance(rule: Callable[[int], bool], reach: int) -> int:
     """Return the largest distance up to `reach` for which a rule holds, and then fails for good; else -1."""
     first, last = -1, reach
     while first < last:

@@ -9,13 +9,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Integers", "SortedSums", "VarianceSteps", "largest_change", "listed"]
+__all__ = ["ExactIntegers", "SortedSums", "VarianceSteps", "largest_variance_change", "listed"]
 
 _MOST_MOVES = 2**10
 _ROUNDING = 2.0**-44
 """Of the sizes of all terms: what floats may be wrong by. Each is rounded fewer than 100 times."""
 
-Integers: TypeAlias = NDArray[Any]
+ExactIntegers: TypeAlias = NDArray[Any]
 """Of 64 bits, or of Python's where these would not do."""
 
 
@@ -26,12 +26,12 @@ class SortedSums:
         self.bound, self.count, self.rows = bound, len(values), rows
         # Products of a sum, a count and the values of a person must fit, or Python's integers are used.
         wide = ((self.count + 2 * _MOST_MOVES) * max(bound, 1) * rows) ** 2 >= 2**60
-        self.values: Integers = values.astype(object) if wide else values
+        self.values: ExactIntegers = values.astype(object) if wide else values
         none = np.zeros(1, dtype=self.values.dtype)
         self.sums = np.concatenate([none, np.cumsum(self.values)])
         self.squares = np.concatenate([none, np.cumsum(self.values * self.values)])
 
-    def fitting(self, numbers: NDArray[Any]) -> Integers:
+    def fitting(self, numbers: NDArray[Any]) -> ExactIntegers:
         """Return numbers in a type that holds their products with sums."""
         return numbers.astype(self.values.dtype)
 
@@ -81,8 +81,8 @@ def listed(numbers: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.int
     return which, np.arange(len(which)) - start[which]
 
 
-def largest_change(
-    size: NDArray[np.int64], joined: int, parts: tuple[Integers, Integers, Integers], sign: int
+def largest_variance_change(
+    size: NDArray[np.int64], joined: int, parts: tuple[ExactIntegers, ExactIntegers, ExactIntegers], sign: int
 ) -> Fraction:
     """Return the largest rise of the variance, or the largest fall: floats choose, integers decide.
 

@@ -15,7 +15,7 @@ from discreet.privacy.rational import Number
 from discreet.stability.entries import clamped_integers
 from discreet.stability.grid import on_grid
 from discreet.stability.order_statistics.ordered import ordered
-from discreet.stability.profile import Profile, check_step, farthest
+from discreet.stability.profile import Profile, check_step, last_distance
 from discreet.stability.sorted_sums import SortedSums
 from discreet.stability.variance_rises import most_gained
 from discreet.stability.variance_steps import exact_change, within_choices
@@ -94,7 +94,7 @@ def variance(
         sensitivity=replaced if replace else changed,
         relation=relation,
         rows=each,
-        exact_to=None if replace else farthest(partial(within_choices, each), reach),
+        exact_to=None if replace else last_distance(partial(within_choices, each), reach),
     )
 
 

@@ -12,7 +12,13 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.stability.sorted_sums import Integers, SortedSums, VarianceSteps, largest_change, listed
+from discreet.stability.sorted_sums import (
+    ExactIntegers,
+    SortedSums,
+    VarianceSteps,
+    largest_variance_change,
+    listed,
+)
 
 __all__ = ["largest_fall"]
 
@@ -61,7 +67,7 @@ def _largest(blocks: _Blocks, best: Fraction, *, apart: bool) -> Fraction:
 class _Blocks:
     """Data y that lack a block of x and have additions at the bounds: one for each number of high ones."""
 
-    def __init__(self, data: SortedSums, steps: VarianceSteps, high: Integers) -> None:
+    def __init__(self, data: SortedSums, steps: VarianceSteps, high: ExactIntegers) -> None:
         self.data, self.steps, self.high = data, steps, high
         self.length = steps.removed + steps.own
         self.end = np.where(self.length > 0, data.count - self.length, 0)
@@ -77,17 +83,19 @@ class _Blocks:
         place = np.array([index])
         return _Blocks(self.data, self.steps.at(place), self.high[place])
 
-    def total(self, place: NDArray[np.int64]) -> Integers:
+    def total(self, place: NDArray[np.int64]) -> ExactIntegers:
         """Return the sums of y where the block begins at these places."""
         sums = self.data.sums
-        found: Integers = sums[-1] - sums[place + self.length] + sums[place] + self.high * self.data.bound
+        found: ExactIntegers = (
+            sums[-1] - sums[place + self.length] + sums[place] + self.high * self.data.bound
+        )
         return found
 
-    def spread(self, place: NDArray[np.int64]) -> Integers:
+    def spread(self, place: NDArray[np.int64]) -> ExactIntegers:
         """Return N^2 V(y)."""
         squares = self.data.squares
         here = squares[-1] - squares[place + self.length] + squares[place] + self.high * self.data.bound**2
-        found: Integers = self.steps.size * here - self.total(place) ** 2
+        found: ExactIntegers = self.steps.size * here - self.total(place) ** 2
         return found
 
     def peak(self) -> NDArray[np.int64]:
@@ -161,10 +169,12 @@ class _Blocks:
             for each in (below, np.minimum(below + 1, self.data.bound))
         )
 
-    def _fall(self, total: Integers, spread: Integers, joined: Integers, squares: Integers) -> Fraction:
+    def _fall(
+        self, total: ExactIntegers, spread: ExactIntegers, joined: ExactIntegers, squares: ExactIntegers
+    ) -> Fraction:
         many = self.steps.joined
         parts = (spread, many * squares - joined * joined, many * total - self.steps.size * joined)
-        return largest_change(self.steps.size, many, parts, -1)
+        return largest_variance_change(self.steps.size, many, parts, -1)
 
     def largest_apart(self) -> Fraction:
         """Return the largest fall where two values of x join above what goes, with values of y between.
@@ -190,8 +200,8 @@ class _Blocks:
 
 
 def _off(
-    data: SortedSums, size: NDArray[np.int64], least: Integers, most: Integers, *, own: bool
-) -> Integers:
+    data: SortedSums, size: NDArray[np.int64], least: ExactIntegers, most: ExactIntegers, *, own: bool
+) -> ExactIntegers:
     """Return by how much at least a sum from `least` to `most` differs from `size` times what may join."""
     above, below = -(-least // size), least // size
     if own:
@@ -200,5 +210,5 @@ def _off(
         above = data.values[np.minimum(place, data.count - 1)]
     gap = np.minimum(abs(above * size - most), abs(least - below * size))
     inside = (least <= above * size) & (above * size <= most)
-    found: Integers = np.where(inside, 0, gap)
+    found: ExactIntegers = np.where(inside, 0, gap)
     return found

@@ -11,11 +11,17 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.stability.sorted_sums import Integers, SortedSums, VarianceSteps, largest_change, listed
+from discreet.stability.sorted_sums import (
+    ExactIntegers,
+    SortedSums,
+    VarianceSteps,
+    largest_variance_change,
+    listed,
+)
 
 __all__ = ["largest_rise", "most_gained"]
 
-_Parts = tuple[VarianceSteps, Integers, Integers, Integers, Integers]
+_Parts = tuple[VarianceSteps, ExactIntegers, ExactIntegers, ExactIntegers, ExactIntegers]
 """Steps, sums and squares of what stays of x in y, and of what joins."""
 
 
@@ -90,13 +96,13 @@ def _rise(data: SortedSums, parts: _Parts) -> Fraction:
         sums = total + added * each
         spread = size * (squares + added * each * each) - sums * sums
         away = many * sums - size * joined
-        best = max(best, largest_change(steps.size, many, (spread, inner, away), 1))
+        best = max(best, largest_variance_change(steps.size, many, (spread, inner, away), 1))
     return best
 
 
 def _centers(
-    data: SortedSums, steps: VarianceSteps, total: Integers, joined: Integers
-) -> Iterator[Integers | int]:
+    data: SortedSums, steps: VarianceSteps, total: ExactIntegers, joined: ExactIntegers
+) -> Iterator[ExactIntegers | int]:
     """Yield where the additions may be: the rise is a parabola in it, largest at a bound or at its vertex."""
     yield 0
     if not steps.added.any():

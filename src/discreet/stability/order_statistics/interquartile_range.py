@@ -13,7 +13,7 @@ from discreet.stability.order_statistics.nearby import exact_sensitivity, range_
 from discreet.stability.order_statistics.ordered import ordered
 from discreet.stability.order_statistics.quantile import rank_profile
 from discreet.stability.order_statistics.ranks import rank_rule
-from discreet.stability.profile import Profile, check_step, farthest
+from discreet.stability.profile import Profile, check_step, last_distance
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -85,5 +85,5 @@ def interquartile_range(
         sensitivity=sensitivity,
         relation=relation,
         rows=rows,
-        exact_to=None if replacing else farthest(partial(within_steps, rows), reach),
+        exact_to=None if replacing else last_distance(partial(within_steps, rows), reach),
     )

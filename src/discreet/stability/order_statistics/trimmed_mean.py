@@ -12,7 +12,7 @@ from discreet.stability.order_statistics.blocks import Blocks, blocks
 from discreet.stability.order_statistics.ordered import OrderedValues, ordered
 from discreet.stability.order_statistics.trimmed_steps import trimmed_sensitivity, within_cells
 from discreet.stability.order_statistics.trimming import Trimming, trimming
-from discreet.stability.profile import Profile, check_step, farthest
+from discreet.stability.profile import Profile, check_step, last_distance
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -105,7 +105,7 @@ def trimmed_profile(data: OrderedValues, rule: Trimming, *, relation: Neighbors,
         sensitivity=shifted,
         relation=relation,
         rows=rows,
-        exact_to=farthest(partial(within_cells, rows), reach),
+        exact_to=last_distance(partial(within_cells, rows), reach),
     )
 
 

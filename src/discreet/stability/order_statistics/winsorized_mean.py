@@ -16,7 +16,7 @@ from discreet.stability.order_statistics.ordered import OrderedValues, ordered
 from discreet.stability.order_statistics.quantile import rank_profile
 from discreet.stability.order_statistics.ranks import RankRule
 from discreet.stability.order_statistics.trimming import Trimming, trimming
-from discreet.stability.profile import Profile, check_step, farthest
+from discreet.stability.profile import Profile, check_step, last_distance
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,7 +101,7 @@ def winsorized_mean(
         sensitivity=sensitivity,
         relation=relation,
         rows=rows,
-        exact_to=farthest(short, reach),
+        exact_to=last_distance(short, reach),
     )
 
 

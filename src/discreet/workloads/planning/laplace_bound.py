@@ -76,8 +76,8 @@ def _by_blocks(workload: Workload) -> float:
 def _by_waves(size: int) -> float:
     """Return the bound of differences of waves, for prefixes; n + 1 times it is that of all ranges.
 
-    Waves of up to h periods on a circle of n + 1 points have 2 h differences that serve, and in each of the n cells the
-    same 1 / c^2 at most, which has a closed form (docs/proofs/workloads.md, proposition 9).
+    Waves of up to h periods on a circle of n + 1 points have 2 h differences that serve, and in each of the
+    n cells the same 1 / c^2 at most, which has a closed form (docs/proofs/workloads.md, proposition 9).
     """
     found = 0.0
     for ratio in _WAVE_RATIOS:
