@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from discreet.learning.regression.noisy_moments import NoisyMoments, product_steps, symmetric
+from discreet.learning.regression.noisy_moments import RegressionMoments, product_steps, symmetric
 
 SOURCE = np.random.default_rng(7)
 
@@ -37,7 +37,7 @@ def moments(noise, count=4000, floor=1.0):
     square = held.T @ held * 4096**2
     released = product_steps(np.rint(square).astype(np.int64)).astype(float)
     released += SOURCE.normal(0, 10 * 4096**2 * noise, len(released))
-    found = NoisyMoments.of(released, width=3, steps=4096, noise=noise, floor=floor)
+    found = RegressionMoments.of(released, width=3, steps=4096, noise=noise, floor=floor)
     return found, design, response
 
 
@@ -58,7 +58,7 @@ def test_the_variance_is_about_that_of_the_residuals_or_more():
 def test_eigenvalues_below_the_noise_are_raised_to_it():
     found, *_ = moments(1e-9)
     singular = np.diag([100.0, 0.0, -5.0])
-    poor = NoisyMoments(
+    poor = RegressionMoments(
         matrix=singular, products=found.products, squares=1.0, count=10.0, noise=2.0, least=4.0
     )
     inverse, raised = poor.inverse()

@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 
 from discreet.accounting.filters import epsilon_above
 from discreet.errors import ParameterError
+from discreet.mechanisms.additive.gaussian_calibration import largest_rho
 from discreet.privacy.guarantees import ApproximateDP, ZeroConcentratedDP
 from discreet.privacy.offer import Offer
-from discreet.synthesis.measuring.stated_rho import StatedRho, largest_rho
+from discreet.synthesis.measuring.stated_rho import StatedRho
 from effort import examples
 
 

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet.curator.request.learner import Drawn, Learner
@@ -157,6 +157,11 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         del input_features
         check_is_fitted(self)
         return np.asarray(self.features_.names, dtype=object)
+
+    @property
+    def _predicts_classes(self) -> bool:
+        """Whether the target is one of several classes, not a number."""
+        return bool(is_classifier(self))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

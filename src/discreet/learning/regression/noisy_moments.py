@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.array_types import Floats, Integers
 
-__all__ = ["OFF_DIAGONAL", "NoisyMoments", "product_steps", "symmetric"]
+__all__ = ["OFF_DIAGONAL", "RegressionMoments", "product_steps", "symmetric"]
 
 OFF_DIAGONAL = 10
 """By what products beside the diagonal are multiplied before they are released."""
@@ -35,7 +35,7 @@ def symmetric(released: Floats, width: int) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class NoisyMoments:
+class RegressionMoments:
     """Released products of rows x, their responses y and a constant, where the longest row has length 1.
 
     Attributes
@@ -60,7 +60,7 @@ class NoisyMoments:
     least: float
 
     @classmethod
-    def of(cls, released: Floats, *, width: int, steps: int, noise: float, floor: float) -> NoisyMoments:
+    def of(cls, released: Floats, *, width: int, steps: int, noise: float, floor: float) -> RegressionMoments:
         """Return what was released of `width` coordinates, the response, and a constant of 1/4."""
         square = symmetric(released, width + 2) / steps**2
         return cls(

@@ -19,7 +19,12 @@ from discreet.learning.design.features import Features, NumberColumn
 from discreet.learning.design.row_grid import RowGrid
 from discreet.learning.regression.column_limits import ColumnLimits, counts_of_cells
 from discreet.learning.regression.narrowed_columns import NarrowedColumns, without_first_keys
-from discreet.learning.regression.noisy_moments import OFF_DIAGONAL, NoisyMoments, product_steps, symmetric
+from discreet.learning.regression.noisy_moments import (
+    OFF_DIAGONAL,
+    RegressionMoments,
+    product_steps,
+    symmetric,
+)
 from discreet.learning.regression.regression_plan import NORMAL_PLAN, PURE_PLAN, RegressionPlan
 from discreet.learning.regression.row_frame import COORDINATE_STEPS, RowFrame
 from discreet.learning.training.budgets import PureBudget, TrainingBudget
@@ -286,11 +291,11 @@ class WhitenedRegression(Learner, Record):
             total += _square(np.concatenate([steps, more], axis=1))
         return rows, answers, total
 
-    def noisy_moments(self, released: Floats) -> NoisyMoments:
+    def noisy_moments(self, released: Floats) -> RegressionMoments:
         """Return the moments that were released, where the longest row has length 1."""
         grid = self.grid
         noise = _deviation(self.moments, grid)
-        return NoisyMoments.of(
+        return RegressionMoments.of(
             released, width=grid.columns, steps=grid.steps, noise=noise, floor=self.plan.floor
         )
 

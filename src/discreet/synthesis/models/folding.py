@@ -14,17 +14,24 @@ from math import sqrt
 import numpy as np
 
 from discreet.array_types import Floats, Integers
-from discreet.synthesis.models.measured import Measured
+from discreet.synthesis.models.measured import MeasuredTable
 from discreet.synthesis.models.tree_model import TreeModel, drawn_given
 
-__all__ = ["Fold", "FoldedModel", "folded_column", "folded_counts", "folded_measured", "unfolded_column"]
+__all__ = [
+    "FoldedModel",
+    "JoinedCells",
+    "folded_column",
+    "folded_counts",
+    "folded_measured",
+    "unfolded_column",
+]
 
 _DEVIATIONS = 3.0
 """A cell with fewer rows than so many deviations of the noise is joined with others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Fold:
+class JoinedCells:
     """How the cells of a column are joined.
 
     Attributes
@@ -44,7 +51,9 @@ class Fold:
         return int(self.places.max()) + 1
 
 
-def folded_column(counts: Floats, deviation: float, total: float, *, ordered: bool, last: bool) -> Fold:
+def folded_column(
+    counts: Floats, deviation: float, total: float, *, ordered: bool, last: bool
+) -> JoinedCells:
     """Return how cells are joined, from a column's released counts.
 
     Parameters
@@ -78,15 +87,15 @@ def folded_column(counts: Floats, deviation: float, total: float, *, ordered: bo
     sums = np.bincount(places, weights)[places]
     alike = 1.0 / np.bincount(places)[places]
     shares = np.divide(weights, sums, out=alike, where=sums > 0)
-    return Fold(places=places, shares=shares)
+    return JoinedCells(places=places, shares=shares)
 
 
-def unfolded_column(cells: int) -> Fold:
+def unfolded_column(cells: int) -> JoinedCells:
     """Return the fold that joins nothing."""
-    return Fold(places=np.arange(cells), shares=np.ones(cells))
+    return JoinedCells(places=np.arange(cells), shares=np.ones(cells))
 
 
-def folded_counts(table: Integers, columns: Sequence[int], folds: Sequence[Fold]) -> Integers:
+def folded_counts(table: Integers, columns: Sequence[int], folds: Sequence[JoinedCells]) -> Integers:
     """Return a table with joined cells: what was in them is added up."""
     for axis, column in enumerate(columns):
         fold = folds[column]
@@ -97,12 +106,12 @@ def folded_counts(table: Integers, columns: Sequence[int], folds: Sequence[Fold]
     return table
 
 
-def folded_measured(one: Measured, folds: Sequence[Fold]) -> Measured:
+def folded_measured(one: MeasuredTable, folds: Sequence[JoinedCells]) -> MeasuredTable:
     """Return the measurement of a column in joined cells; variances add up."""
     (column,) = one.columns
     many = np.bincount(folds[column].places).astype(np.float64)
     counts = folded_counts(one.counts, one.columns, folds)
-    return Measured(columns=one.columns, counts=counts, variance=one.variance * many)
+    return MeasuredTable(columns=one.columns, counts=counts, variance=one.variance * many)
 
 
 def _neighbors_joined(counts: Floats, enough: float) -> Integers:
@@ -122,7 +131,7 @@ class FoldedModel:
     """A model of joined cells as one of all cells: within a joined cell, by the columns' own counts."""
 
     model: TreeModel
-    folds: tuple[Fold, ...]
+    folds: tuple[JoinedCells, ...]
 
     @property
     def total(self) -> float:

@@ -9,19 +9,19 @@ from math import prod
 
 from discreet.errors import ParameterError
 
-__all__ = ["Branch", "JunctionTree", "tree_cells"]
+__all__ = ["CliqueLink", "JunctionTree", "tree_cells"]
 
-Columns = tuple[int, ...]
+ColumnPlaces = tuple[int, ...]
 """Places of columns, increasing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Branch:
+class CliqueLink:
     """A clique below another: they share the columns of the separator, perhaps none."""
 
     parent: int
     child: int
-    separator: Columns
+    separator: ColumnPlaces
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,13 +34,13 @@ class JunctionTree:
         How many values each column has.
     cliques : tuple of tuples of int
         The columns of each clique; the first is the root, and parents come before their children.
-    branches : tuple of Branch
+    branches : tuple of CliqueLink
         One for each clique but the root, in the order of the children.
     """
 
     shape: tuple[int, ...]
-    cliques: tuple[Columns, ...]
-    branches: tuple[Branch, ...]
+    cliques: tuple[ColumnPlaces, ...]
+    branches: tuple[CliqueLink, ...]
 
     @classmethod
     def spanning(cls, shape: Sequence[int], sets: Iterable[Iterable[int]]) -> JunctionTree:
@@ -51,17 +51,19 @@ class JunctionTree:
         return cls._rooted(sizes, _maximal(_eliminated(sizes, sets)))
 
     @classmethod
-    def _rooted(cls, sizes: tuple[int, ...], cliques: Sequence[Columns]) -> JunctionTree:
+    def _rooted(cls, sizes: tuple[int, ...], cliques: Sequence[ColumnPlaces]) -> JunctionTree:
         """Join cliques by a spanning tree of most shared columns, from the first on (Prim)."""
         left = sorted(cliques)
         order = [left.pop(0)]
-        branches: list[Branch] = []
+        branches: list[CliqueLink] = []
         best = {clique: (0, len(_shared(order[0], clique))) for clique in left}
         while left:
             child = max(left, key=lambda clique: (best[clique][1], [-column for column in clique]))
             left.remove(child)
             parent = best[child][0]
-            branches.append(Branch(parent=parent, child=len(order), separator=_shared(order[parent], child)))
+            branches.append(
+                CliqueLink(parent=parent, child=len(order), separator=_shared(order[parent], child))
+            )
             order.append(child)
             for clique in left:
                 common = len(_shared(child, clique))
@@ -124,7 +126,7 @@ def _eliminated(sizes: tuple[int, ...], sets: Iterable[Iterable[int]]) -> list[f
     return cliques
 
 
-def _maximal(cliques: Iterable[frozenset[int]]) -> list[Columns]:
+def _maximal(cliques: Iterable[frozenset[int]]) -> list[ColumnPlaces]:
     kept: list[frozenset[int]] = []
     for clique in sorted(set(cliques), key=len, reverse=True):
         if not any(clique <= other for other in kept):
@@ -132,5 +134,5 @@ def _maximal(cliques: Iterable[frozenset[int]]) -> list[Columns]:
     return [tuple(sorted(clique)) for clique in kept]
 
 
-def _shared(one: Columns, other: Columns) -> Columns:
+def _shared(one: ColumnPlaces, other: ColumnPlaces) -> ColumnPlaces:
     return tuple(sorted(set(one) & set(other)))

@@ -8,8 +8,8 @@ import numpy as np
 
 from discreet.array_types import Floats
 from discreet.synthesis.models.junction_tree import Columns, JunctionTree
-from discreet.synthesis.models.measured import Measured
-from discreet.synthesis.models.simplex import nearest_counts, total_of
+from discreet.synthesis.models.measured import MeasuredTable
+from discreet.synthesis.models.simplex import nearest_counts, shared_total
 from discreet.synthesis.models.tree_model import TreeModel
 
 __all__ = ["column_tables", "fitted_tree"]
@@ -19,13 +19,13 @@ _CLOSE = 1e-9
 _TRACE = 1e-9
 
 
-def column_tables(shape: Sequence[int], measured: Sequence[Measured]) -> tuple[list[Floats], float]:
+def column_tables(shape: Sequence[int], measured: Sequence[MeasuredTable]) -> tuple[list[Floats], float]:
     """Return the counts of every column that all its measurements together say, and their total.
 
     The sum over c cells of a table with noise of variance v has the variance c v: means are weighted by its
     inverse, and then brought to the nearest counts.
     """
-    total = total_of(measured)
+    total = shared_total(measured)
     sums = [np.zeros(size) for size in shape]
     weights = [np.zeros(size) for size in shape]
     for one in measured:
@@ -35,13 +35,13 @@ def column_tables(shape: Sequence[int], measured: Sequence[Measured]) -> tuple[l
             sums[column] += one.counts.sum(axis=others) * weight
             weights[column] += weight
     means = [
-        np.divide(summed, weight, out=np.full(len(summed), total / len(summed)), where=weight > 0)
-        for summed, weight in zip(sums, weights, strict=True)
+        np.divide(summed_out, weight, out=np.full(len(summed_out), total / len(summed_out)), where=weight > 0)
+        for summed_out, weight in zip(sums, weights, strict=True)
     ]
     return [nearest_counts(mean, total) for mean in means], total
 
 
-def fitted_tree(shape: Sequence[int], measured: Sequence[Measured]) -> TreeModel:
+def fitted_tree(shape: Sequence[int], measured: Sequence[MeasuredTable]) -> TreeModel:
     """Return the model of measured columns and of measured pairs that form a tree, or several.
 
     The columns are settled first; then every pair is moved to the nearest table with these margins, made
@@ -49,7 +49,7 @@ def fitted_tree(shape: Sequence[int], measured: Sequence[Measured]) -> TreeModel
     which agree on the columns are those of one distribution.
     """
     columns, total = column_tables(shape, measured)
-    pairs: dict[Columns, Measured] = {one.columns: one for one in measured if len(one.columns) == 2}
+    pairs: dict[Columns, MeasuredTable] = {one.columns: one for one in measured if len(one.columns) == 2}
     tree = JunctionTree.spanning(shape, pairs)
     tables = []
     for clique in tree.cliques:

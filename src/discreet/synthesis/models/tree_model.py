@@ -11,7 +11,7 @@ import numpy as np
 from discreet.array_types import Floats, Integers
 from discreet.synthesis.models.junction_tree import Columns, JunctionTree
 
-__all__ = ["TreeModel", "drawn_given", "expanded", "summed"]
+__all__ = ["TreeModel", "drawn_given", "expanded", "summed_out"]
 
 _TINY = 1e-300
 
@@ -45,7 +45,7 @@ class TreeModel:
         if place is None:
             return self._eliminated(tuple(columns))
         clique = self.tree.cliques[place]
-        return _ordered(summed(self.tables[place], clique, columns), columns)
+        return _ordered(summed_out(self.tables[place], clique, columns), columns)
 
     def pairs(self) -> dict[Columns, Floats]:
         """Return the expected counts of all pairs of columns.
@@ -57,7 +57,7 @@ class TreeModel:
         for place, clique in enumerate(self.tree.cliques):
             for pair in combinations(clique, 2):
                 if pair not in found:
-                    found[pair] = summed(self.tables[place], clique, pair)
+                    found[pair] = summed_out(self.tables[place], clique, pair)
         for column in range(len(self.tree.shape)):
             for other, table in self._along(column, found).items():
                 found[column, other] = table
@@ -76,7 +76,7 @@ class TreeModel:
         while waiting and wanted:
             place, before, (table, held) = waiting.pop()
             for other in [one for one in wanted if one in held]:
-                answers[other] = summed(table, held, (column, other))
+                answers[other] = summed_out(table, held, (column, other))
                 wanted.discard(other)
             for after, separator in beside[place]:
                 if after == before or not wanted:
@@ -85,7 +85,7 @@ class TreeModel:
                 ahead = {one for _, further in beside[after] for one in further} | wanted
                 needed = tuple(one for one in clique if one in separator or one in ahead)
                 begun_with = _sorted({column, *separator})
-                passed = summed(table, held, begun_with)
+                passed = summed_out(table, held, begun_with)
                 conditional = self._conditional(after, needed, separator)
                 union = _sorted({column, *needed})
                 joined = expanded(passed, begun_with, union) * expanded(conditional, needed, union)
@@ -95,8 +95,8 @@ class TreeModel:
     def _conditional(self, place: int, needed: Columns, separator: Columns) -> Floats:
         """Return P(needed | separator) within a clique; 0 where the separator has no rows."""
         clique = self.tree.cliques[place]
-        table = summed(self.tables[place], clique, needed)
-        below = expanded(summed(table, needed, separator), separator, needed)
+        table = summed_out(self.tables[place], clique, needed)
+        below = expanded(summed_out(table, needed, separator), separator, needed)
         return np.divide(table, below, out=np.zeros_like(table), where=below > _TINY)
 
     def _neighbors(self) -> list[list[tuple[int, Columns]]]:
@@ -107,7 +107,7 @@ class TreeModel:
         return beside
 
     def _eliminated(self, columns: Columns) -> Floats:
-        """Return the table of columns of several cliques: leaves of the tree are summed out, one by one.
+        """Return the table of columns of several cliques: leaves of the tree are summed_out out, one by one.
 
         What a clique C passes to its parent is the sum of P(C | S) times what it was passed, over all but the
         separator S and the wanted columns.
@@ -117,16 +117,16 @@ class TreeModel:
         for branch in reversed(self.tree.branches):
             clique = self.tree.cliques[branch.child]
             table, present = held[branch.child]
-            below = summed(self.tables[branch.child], clique, branch.separator)
+            below = summed_out(self.tables[branch.child], clique, branch.separator)
             spread = np.broadcast_to(expanded(below, branch.separator, present), table.shape)
             passed = np.divide(table, spread, out=np.zeros_like(table), where=spread > _TINY)
             kept = _sorted(one for one in present if one in wanted or one in branch.separator)
             upper, above = held[branch.parent]
             union = _sorted({*kept, *above})
-            joined = expanded(upper, above, union) * expanded(summed(passed, present, kept), kept, union)
+            joined = expanded(upper, above, union) * expanded(summed_out(passed, present, kept), kept, union)
             held[branch.parent] = joined, union
         table, present = held[0]
-        return _ordered(summed(table, present, columns), columns)
+        return _ordered(summed_out(table, present, columns), columns)
 
     def sample(self, rows: int, random: np.random.Generator) -> Integers:
         """Return rows of codes, drawn clique by clique; each is a row of the model on its own.
@@ -152,8 +152,8 @@ class TreeModel:
         return random.permutation(found, axis=0)
 
 
-def summed(table: Floats, held: Sequence[int], kept: Iterable[int]) -> Floats:
-    """Return a table with all columns that are not kept summed out; the rest stay in their order."""
+def summed_out(table: Floats, held: Sequence[int], kept: Iterable[int]) -> Floats:
+    """Return a table with all columns that are not kept summed_out out; the rest stay in their order."""
     keep = set(kept)
     axes = tuple(axis for axis, column in enumerate(held) if column not in keep)
     return np.asarray(table.sum(axis=axes)) if axes else table
