@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NoReturn, TypeAlias
+from typing import NoReturn
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from discreet.curator.budget.checks import check_analyst, checked_budget, checke
 from discreet.curator.budget.entries import AMEND, CHARGE, ENTRY_FORMAT, OPEN, RENEW, fold
 from discreet.curator.budget.renewal_calendar import PeriodBegan
 from discreet.curator.ledger import Body, Entry, Ledger, Store, open_store
+from discreet.curator.release.about import AnyRequest
 from discreet.curator.release.averaging import average_draws, check_combined, earlier_charges
 from discreet.curator.release.fit_release import FitRelease
 from discreet.curator.release.label import label_of
@@ -56,8 +57,6 @@ from discreet.noise.entropy import current
 from discreet.privacy.rational import whole
 
 __all__ = ["Door"]
-
-AnyRequest: TypeAlias = Request | CompoundRequest | KeyRequest | StatisticRequest | FitRequest
 
 _ROWS = 1000
 _MOST_ROWS = 10**18

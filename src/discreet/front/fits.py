@@ -122,8 +122,6 @@ def _request(  # noqa: PLR0917
     offer: Mapping[str, Number | None],
 ) -> tuple[Model, FitRequest]:
     """Return an unfitted copy of a model, and the request that fits it, or refuse; nothing is charged."""
-    from sklearn.base import is_classifier
-
     from discreet.learning.estimators.private_estimator import PrivateEstimator
 
     if not isinstance(model, PrivateEstimator):
@@ -146,7 +144,7 @@ def _request(  # noqa: PLR0917
             )
     facts = {name: _fact(name, columns[name]) for name in names}
     of_target = (
-        None if target is None else (target, _target_fact(target, columns[target], is_classifier(model)))
+        None if target is None else (target, _target_fact(target, columns[target], model._has_classes))
     )
     rows = rows_of_a_person(source, tables)
     made, learner = model._of_table(facts, of_target, rows=rows, **offer)

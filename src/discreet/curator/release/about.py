@@ -28,7 +28,7 @@ from discreet.data.tables.related_table import RelatedTable
 from discreet.privacy.decimals import above, below
 from discreet.privacy.events import Event
 
-__all__ = ["counted", "counted_groups", "price", "with_stated_bounds"]
+__all__ = ["AnyRequest", "counted", "counted_groups", "price", "with_stated_bounds"]
 
 AnyRequest: TypeAlias = Request | CompoundRequest | KeyRequest | StatisticRequest | FitRequest
 AnyPlan: TypeAlias = Plan | KeyPlan | KeyCountPlan | RowPlan

@@ -20,11 +20,11 @@ from discreet.learning.training.additive_learner import AdditiveLearner
 from discreet.learning.training.budgets import TrainingBudget
 from discreet.privacy.rational import Number, whole
 
-__all__ = ["AdditiveClassifier", "Shape"]
+__all__ = ["AdditiveClassifier", "ShapeFunction"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Shape:
+class ShapeFunction:
     """The function of one column of an additive model: a number for each of its steps and each score.
 
     Attributes
@@ -90,7 +90,7 @@ class AdditiveClassifier(LogisticRegression):
             bins=bins,
         )
 
-    def shapes(self) -> dict[str, Shape]:
+    def shapes(self) -> dict[str, ShapeFunction]:
         """Return the function of each column: what a value adds to the scores, 0 on average over steps."""
         check_is_fitted(self)
         found, start = {}, 0
@@ -101,5 +101,5 @@ class AdditiveClassifier(LogisticRegression):
             if isinstance(column, BinnedColumn):
                 ends = np.array([float(column.column.lower), *column.edges, float(column.column.upper)])
             names = tuple(map(str, column.keys.values)) if isinstance(column, KeyColumn) else column.names
-            found[column.name] = Shape(names=names, ends=ends, values=steps - steps.mean(axis=0))
+            found[column.name] = ShapeFunction(names=names, ends=ends, values=steps - steps.mean(axis=0))
         return found

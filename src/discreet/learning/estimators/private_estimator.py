@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discreet.curator.request.learner import Drawn, Learner
@@ -99,6 +99,11 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         self.event_ = learner.event
         self.guarantee_ = learner.guarantee
         self._adopt(learner, drawn)
+
+    @property
+    def _has_classes(self) -> bool:
+        """Whether its target is a class, not a number."""
+        return bool(is_classifier(self))
 
     def _of_table(
         self,
