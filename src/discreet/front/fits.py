@@ -144,7 +144,7 @@ def _request(  # noqa: PLR0917
             )
     facts = {name: _fact(name, columns[name]) for name in names}
     of_target = (
-        None if target is None else (target, _target_fact(target, columns[target], model._predicts_classes))
+        None if target is None else (target, _target_fact(target, columns[target], model._has_classes))
     )
     rows = rows_of_a_person(source, tables)
     made, learner = model._of_table(facts, of_target, rows=rows, **offer)

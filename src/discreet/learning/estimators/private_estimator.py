@@ -105,6 +105,11 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         self.guarantee_ = learner.guarantee
         self._adopt(learner, drawn)
 
+    @property
+    def _has_classes(self) -> bool:
+        """Whether its target is a class, not a number."""
+        return bool(is_classifier(self))
+
     def _of_table(
         self,
         columns: Mapping[str, FeatureFact],
@@ -157,11 +162,6 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         del input_features
         check_is_fitted(self)
         return np.asarray(self.features_.names, dtype=object)
-
-    @property
-    def _predicts_classes(self) -> bool:
-        """Whether the target is one of several classes, not a number."""
-        return bool(is_classifier(self))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
