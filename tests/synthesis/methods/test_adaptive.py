@@ -12,7 +12,7 @@ from discreet.synthesis import Adaptive
 from discreet.synthesis.measuring.exact_tables import CountedRows
 from discreet.synthesis.measuring.steps import SCORE_STEPS
 from discreet.synthesis.models.growing_model import GrowingModel
-from discreet.synthesis.models.measured import Measured
+from discreet.synthesis.models.measured import MeasuredTable
 from synthesis.charged_steps import COLUMNS, is_charged, made_up, watched
 
 
@@ -71,7 +71,7 @@ def test_a_person_moves_every_score_by_no_more_than_is_charged(seed, rows, weigh
     assert mechanism.domain.shape == shape
     codes = np.stack([random.integers(0, size, 20) for size in shape], axis=1)
     single = [
-        Measured(columns=(place,), counts=random.integers(0, 20, size), variance=1.0)
+        MeasuredTable(columns=(place,), counts=random.integers(0, 20, size), variance=1.0)
         for place, size in enumerate(shape)
     ]
     model = GrowingModel.begun(shape, single, 20.0, 20)

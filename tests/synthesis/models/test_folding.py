@@ -11,7 +11,7 @@ from discreet.synthesis.models.folding import (
     unfolded_column,
 )
 from discreet.synthesis.models.junction_tree import JunctionTree
-from discreet.synthesis.models.measured import Measured
+from discreet.synthesis.models.measured import MeasuredTable
 from discreet.synthesis.models.tree_model import TreeModel
 
 COUNTS = st.lists(st.floats(0, 500), min_size=1, max_size=30).map(np.array)
@@ -54,7 +54,11 @@ def test_joined_tables_are_sums_and_a_row_stays_in_one_cell(seed):
 
 def test_variances_of_joined_counts_add_up():
     fold = folded_column(np.array([500.0, 2, 300, 1]), 10, 803, ordered=False, last=False)
-    one = folded_measured(Measured(columns=(0,), counts=np.array([500, 2, 300, 1]), variance=100.0), [fold])
+    one = folded_measured(
+        MeasuredTable(columns=(0,), counts=np.array([500, 2, 300, 1]), variance=100.0), [fold]
+    )
+        MeasuredTable(columns=(0,), counts=np.array([500, 2, 300, 1]), variance=100.0), [fold]
+    )
     assert one.counts.tolist() == [3, 500, 300]
     assert one.variance.tolist() == [200.0, 100.0, 100.0]
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 
 from discreet.synthesis.models.growing_model import GrowingModel
 from discreet.synthesis.models.junction_tree import JunctionTree
-from discreet.synthesis.models.measured import Measured
+from discreet.synthesis.models.measured import MeasuredTable
 from discreet.synthesis.models.mirror_descent import fitted, started
 from effort import examples
 from synthesis.small_models import models, table_of
@@ -16,7 +16,7 @@ from synthesis.small_models import models, table_of
 def test_tables_of_a_model_are_found_again(found):
     model, whole = found
     measured = [
-        Measured(columns=clique, counts=table_of(whole, clique), variance=1.0)
+        MeasuredTable(columns=clique, counts=table_of(whole, clique), variance=1.0)
         for clique in model.tree.cliques
     ]
     made, _ = fitted(model.tree, measured, 10.0, started(model.tree, None, ()), 3000)
@@ -28,7 +28,7 @@ def test_the_fit_is_the_nearest_table_of_nonnegative_counts():
     # Of one table they have a closed form: what is negative becomes 0, the rest is lowered alike.
     noisy = np.array([10.0, 4.0, -3.0])
     tree = JunctionTree.spanning((3,), ())
-    one = Measured(columns=(0,), counts=noisy, variance=2.0)
+    one = MeasuredTable(columns=(0,), counts=noisy, variance=2.0)
     made, _ = fitted(tree, [one], 10.0, started(tree, None, ()), 3000)
     np.testing.assert_allclose(made.tables[0], [8.0, 2.0, 0.0], atol=1e-2)
 
@@ -37,9 +37,9 @@ def test_a_step_never_raises_the_loss():
     random = np.random.default_rng(1)
     tree = JunctionTree.spanning((4, 5, 3), [(0, 1), (1, 2)])
     measured = [
-        Measured(columns=(0, 1), counts=random.normal(5, 20, (4, 5)), variance=4.0),
-        Measured(columns=(1, 2), counts=random.normal(5, 20, (5, 3)), variance=1.0),
-        Measured(columns=(1,), counts=random.normal(20, 9, 5), variance=np.arange(1.0, 6.0)),
+        MeasuredTable(columns=(0, 1), counts=random.normal(5, 20, (4, 5)), variance=4.0),
+        MeasuredTable(columns=(1, 2), counts=random.normal(5, 20, (5, 3)), variance=1.0),
+        MeasuredTable(columns=(1,), counts=random.normal(20, 9, 5), variance=np.arange(1.0, 6.0)),
     ]
 
     def loss(steps):
@@ -53,14 +53,14 @@ def test_a_step_never_raises_the_loss():
 
 def test_a_model_that_grows_keeps_what_it_learned():
     columns = [
-        Measured(columns=(0,), counts=np.array([30, 70]), variance=1.0),
-        Measured(columns=(1,), counts=np.array([50, 50]), variance=1.0),
+        MeasuredTable(columns=(0,), counts=np.array([30, 70]), variance=1.0),
+        MeasuredTable(columns=(1,), counts=np.array([50, 50]), variance=1.0),
     ]
     begun = GrowingModel.begun((2, 2), columns, 100.0, 500)
     assert not begun.holds((0, 1))
     assert begun.cells_with((0, 1)) == 4
     grown = begun.with_measured(
-        Measured(columns=(0, 1), counts=np.array([[30, 0], [20, 50]]), variance=0.01), 2000
+        MeasuredTable(columns=(0, 1), counts=np.array([[30, 0], [20, 50]]), variance=0.01), 2000
     )
     assert grown.holds((0, 1))
     np.testing.assert_allclose(grown.tables([(0, 1)])[0, 1], [[30, 0], [20, 50]], atol=0.5)

@@ -2,8 +2,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.synthesis.models.measured import Measured
-from discreet.synthesis.models.simplex import nearest_counts, total_of
+from discreet.synthesis.models.measured import MeasuredTable
+from discreet.synthesis.models.simplex import nearest_counts, rows_counted
 from discreet.synthesis.models.tree_fit import column_tables, fitted_tree
 
 
@@ -19,10 +19,10 @@ def test_nearest_counts_satisfy_the_conditions_of_optimality(noisy, total):
 
 
 def test_totals_and_columns_are_weighted_by_their_precision():
-    one = Measured(columns=(0,), counts=np.array([10, 20]), variance=1.0)
-    pair = Measured(columns=(0, 1), counts=np.array([[5, 6], [7, 8]]), variance=1.0)
+    one = MeasuredTable(columns=(0,), counts=np.array([10, 20]), variance=1.0)
+    pair = MeasuredTable(columns=(0, 1), counts=np.array([[5, 6], [7, 8]]), variance=1.0)
     # The sum of two counts has the variance 2, that of four has 4.
-    assert np.isclose(total_of([one, pair]), (30 / 2 + 26 / 4) / (1 / 2 + 1 / 4))
+    assert np.isclose(rows_counted([one, pair]), (30 / 2 + 26 / 4) / (1 / 2 + 1 / 4))
     tables, total = column_tables((2, 2), [one, pair])
     means = (np.array([10.0, 20.0]) + np.array([11.0, 15.0]) / 2) / 1.5
     np.testing.assert_allclose(tables[0], nearest_counts(means, total))
@@ -34,7 +34,9 @@ def test_all_tables_of_a_tree_agree_with_each_other(seed):
     shape = (3, 2, 4, 2)
     sets = [(0,), (1,), (2,), (3,), (0, 1), (1, 2)]
     measured = [
-        Measured(columns=one, counts=np.rint(random.normal(10, 9, [shape[c] for c in one])), variance=81.0)
+        MeasuredTable(
+            columns=one, counts=np.rint(random.normal(10, 9, [shape[c] for c in one])), variance=81.0
+        )
         for one in sets
     ]
     model = fitted_tree(shape, measured)
@@ -50,8 +52,8 @@ def test_all_tables_of_a_tree_agree_with_each_other(seed):
 def test_without_noise_measured_tables_are_kept():
     pair = np.array([[10, 0], [5, 25]])
     measured = [
-        Measured(columns=(0,), counts=pair.sum(axis=1), variance=1.0),
-        Measured(columns=(1,), counts=pair.sum(axis=0), variance=1.0),
-        Measured(columns=(0, 1), counts=pair, variance=1.0),
+        MeasuredTable(columns=(0,), counts=pair.sum(axis=1), variance=1.0),
+        MeasuredTable(columns=(1,), counts=pair.sum(axis=0), variance=1.0),
+        MeasuredTable(columns=(0, 1), counts=pair, variance=1.0),
     ]
     np.testing.assert_allclose(fitted_tree((2, 2), measured).table((0, 1)), pair, atol=1e-6)

@@ -20,8 +20,8 @@ from discreet.privacy.sensitivity import Sensitivity
 from discreet.synthesis.measuring.exact_tables import CountedTables
 from discreet.synthesis.methods.base import Synthesizer
 from discreet.synthesis.models.folding import Fold
-from discreet.synthesis.models.measured import Measured
-from discreet.synthesis.release.synthetic_data import margin_of
+from discreet.synthesis.models.measured import MeasuredTable
+from discreet.synthesis.release.synthetic_data import count_margin
 
 __all__ = ["TableSynthesis"]
 
@@ -69,13 +69,13 @@ class TableSynthesis(TableMechanism):
             for one in self.synthesizer.draw(counted)
         ]
 
-    def measured(self, drawn: object) -> tuple[Measured, ...]:
+    def measured(self, drawn: object) -> tuple[MeasuredTable, ...]:
         """Return what was drawn, or raise a `ValueError` if it cannot have been."""
         made = self.synthesizer
         if not isinstance(drawn, list) or len(drawn) != len(made.variances):
             raise ValueError
         many = len(made.domain.shape)
-        found: list[Measured] = []
+        found: list[MeasuredTable] = []
         folds: tuple[Fold, ...] = ()
         for place, (one, variance) in enumerate(zip(drawn, made.variances, strict=True)):
             columns, counts = tuple(one["columns"]), np.array(one["counts"], np.int64)
@@ -86,7 +86,7 @@ class TableSynthesis(TableMechanism):
             shape = [folds[column].cells if folds else made.domain.shape[column] for column in columns]
             if counts.shape != (prod(shape),):
                 raise ValueError
-            found.append(Measured(columns=columns, counts=counts.reshape(shape), variance=variance))
+            found.append(MeasuredTable(columns=columns, counts=counts.reshape(shape), variance=variance))
         return tuple(found)
 
     def finish(self, drawn: object, confidence: Fraction) -> tuple[AnswerKeys, AnswerColumn]:
@@ -109,7 +109,7 @@ class TableSynthesis(TableMechanism):
                 for number, column in enumerate(columns):
                     keys[column.name].append(given.get(number))
             values.append(one.counts.reshape(-1))
-            margins.append(np.full(one.counts.size, margin_of(one, confidence)))
+            margins.append(np.full(one.counts.size, count_margin(one, confidence)))
         counts, widths = np.concatenate(values), np.concatenate(margins)
         return keys, AnswerColumn(name="n", values=counts, lower=counts - widths, upper=counts + widths)
 
@@ -124,7 +124,7 @@ class TableSynthesis(TableMechanism):
         return tuple(
             Expectation(
                 name=name,
-                margin=float(margin_of(variance, confidence)),
+                margin=float(count_margin(variance, confidence)),
                 standard_deviation=sqrt(variance),
                 assumes=f"{rows:,} rows",
                 means=f"of each noisy count; total variation of about "

@@ -12,7 +12,7 @@ from discreet.privacy.guarantees import ApproximateDP, ZeroConcentratedDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 from discreet.privacy.offer import Offer
 
-__all__ = ["StatedRho", "largest_rho"]
+__all__ = ["StatedRho", "rho_bought"]
 
 _SAY = "epsilon with delta, such as epsilon=1, delta=1e-9; or rho"
 _DIGITS = 50
@@ -36,13 +36,13 @@ class StatedRho:
                 "delta", "does not go with what is offered: marginals get normal noise", _SAY
             )
         return cls(
-            rho=largest_rho(offer.epsilon, offer.delta),
+            rho=rho_bought(offer.epsilon, offer.delta),
             guarantee=ApproximateDP(epsilon=offer.epsilon, delta=offer.delta, neighbors=ADD_REMOVE_PERSON),
         )
 
 
 @lru_cache(maxsize=256)
-def largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
+def rho_bought(epsilon: Fraction, delta: Fraction) -> Fraction:
     """Return the largest rho that implies (epsilon, delta), but for a relative 2^-50, and never a larger one.
 
     Every candidate is converted, rounded up, before it is returned: a search that went wrong would lose

@@ -13,7 +13,7 @@ from discreet.array_types import Floats, Integers
 from discreet.mechanisms import Exponential, Gaussian
 from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.events import Event
-from discreet.synthesis.models.measured import Measured
+from discreet.synthesis.models.measured import MeasuredTable
 
 __all__ = ["SCORE_STEPS", "TableChoice", "TableNoise", "distance", "whole_scores"]
 
@@ -45,10 +45,10 @@ class TableNoise:
         """The parameter sigma^2 of the noise of each count, which its variance does not exceed."""
         return float(self.mechanism.event.variance)
 
-    def measured(self, columns: tuple[int, ...], table: Integers) -> Measured:
+    def measured(self, columns: tuple[int, ...], table: Integers) -> MeasuredTable:
         """Measure a table."""
         noisy = cast("Integers", self.mechanism.release(table.reshape(-1)))
-        return Measured(columns=columns, counts=noisy.reshape(table.shape), variance=self.variance)
+        return MeasuredTable(columns=columns, counts=noisy.reshape(table.shape), variance=self.variance)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

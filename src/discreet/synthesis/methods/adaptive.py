@@ -13,19 +13,19 @@ from discreet.curator.ledger import JsonValue
 from discreet.errors import ParameterError
 from discreet.privacy.events import Event, compose
 from discreet.privacy.rational import Number, whole
-from discreet.synthesis.columns.domain import Domain
+from discreet.synthesis.columns.domain import CodedColumns
 from discreet.synthesis.measuring.exact_tables import ExactTables, FoldedTables
 from discreet.synthesis.measuring.stated_rho import StatedRho
 from discreet.synthesis.measuring.steps import SCORE_STEPS, TableChoice, TableNoise, distance, whole_scores
-from discreet.synthesis.methods.base import MOST_TABLE_CELLS, Synthesizer, all_pairs, stated
+from discreet.synthesis.methods.base import MOST_TABLE_CELLS, Synthesizer, all_pairs, checked_terms
 from discreet.synthesis.models.folding import FoldedModel, folded_measured
 from discreet.synthesis.models.growing_model import GrowingModel
-from discreet.synthesis.models.measured import Measured
-from discreet.synthesis.models.simplex import total_of
+from discreet.synthesis.models.measured import MeasuredTable
+from discreet.synthesis.models.simplex import rows_counted
 
-__all__ = ["Adaptive", "Workload"]
+__all__ = ["Adaptive", "WeightedSets"]
 
-Workload = Iterable[Sequence[str]] | Mapping[tuple[str, ...], int]
+WeightedSets = Iterable[Sequence[str]] | Mapping[tuple[str, ...], int]
 """Sets of columns; or their weights, whole numbers."""
 
 _Set = TypeVar("_Set")
@@ -82,7 +82,7 @@ class Adaptive(Synthesizer):
     True
     """
 
-    domain: Domain
+    domain: CodedColumns
     rows: int
     stated: StatedRho
     workload: tuple[tuple[tuple[int, ...], int], ...]
@@ -101,11 +101,11 @@ class Adaptive(Synthesizer):
         delta: Number | None = None,
         rho: Number | None = None,
         rows: int = 1,
-        workload: Workload | None = None,
+        workload: WeightedSets | None = None,
         rounds: int | None = None,
         tree_cells: int = _TREE_CELLS,
     ) -> None:
-        domain, spent, held = stated(columns, epsilon, delta, rho, rows)
+        domain, spent, held = checked_terms(columns, epsilon, delta, rho, rows)
         most = whole(tree_cells, "tree_cells", least=2, most=1 << 26)
         weighted = _weighted(domain, workload, most)
         times = 2 * len(domain.shape) if rounds is None else whole(rounds, "rounds", least=1, most=1000)
@@ -165,7 +165,7 @@ class Adaptive(Synthesizer):
         later = () if self.table_noise is None else (self.table_noise.variance,) * self.rounds
         return (self.column_noise.variance,) * len(self.domain.shape) + later
 
-    def draw(self, tables: ExactTables) -> tuple[Measured, ...]:
+    def draw(self, tables: ExactTables) -> tuple[MeasuredTable, ...]:
         """Measure the columns; then choose and measure a table in each round."""
         every = [(column,) for column in range(len(self.domain.shape))]
         found = [self.column_noise.measured(one, tables.table(one)) for one in every]
@@ -211,13 +211,13 @@ class Adaptive(Synthesizer):
         least = min(self.workload, key=lambda one: model.cells_with(one[0]))
         return [least]
 
-    def _begun(self, columns: Sequence[Measured], steps: int) -> GrowingModel:
+    def _begun(self, columns: Sequence[MeasuredTable], steps: int) -> GrowingModel:
         folds = self.folds(columns)
         joined = [folded_measured(one, folds) for one in columns]
         shape = tuple(fold.cells for fold in folds)
-        return GrowingModel.begun(shape, joined, total_of(columns), steps)
+        return GrowingModel.begun(shape, joined, rows_counted(columns), steps)
 
-    def model(self, measured: Sequence[Measured]) -> FoldedModel:
+    def model(self, measured: Sequence[MeasuredTable]) -> FoldedModel:
         """Return the model that is closest to all measurements."""
         many = len(self.domain.shape)
         begun = self._begun(measured[:many], _STEPS)
@@ -226,7 +226,7 @@ class Adaptive(Synthesizer):
 
 
 def _weighted(
-    domain: Domain, workload: Workload | None, most: int
+    domain: CodedColumns, workload: WeightedSets | None, most: int
 ) -> tuple[tuple[tuple[int, ...], int], ...]:
     """Return sets of columns and their weights; refuse what no model of the size could hold."""
     if workload is None:

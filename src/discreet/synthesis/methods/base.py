@@ -14,15 +14,15 @@ from discreet.privacy.guarantees import ApproximateDP, ZeroConcentratedDP
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number, whole
 from discreet.records import Record
-from discreet.synthesis.columns.domain import Domain
+from discreet.synthesis.columns.domain import CodedColumns
 from discreet.synthesis.measuring.exact_tables import CountedRows, ExactTables
 from discreet.synthesis.measuring.stated_rho import StatedRho
 from discreet.synthesis.models.folding import Fold, FoldedModel, folded_column
-from discreet.synthesis.models.measured import Measured
+from discreet.synthesis.models.measured import MeasuredTable
 from discreet.synthesis.models.tree_fit import column_tables
 from discreet.synthesis.release.synthetic_data import SyntheticData
 
-__all__ = ["MOST_TABLE_CELLS", "Synthesizer", "all_pairs", "stated"]
+__all__ = ["MOST_TABLE_CELLS", "Synthesizer", "all_pairs", "checked_terms"]
 
 MOST_TABLE_CELLS = 1 << 20
 """The largest table that is measured."""
@@ -37,7 +37,7 @@ class Synthesizer(Record, ABC):
 
     __slots__ = ()
 
-    domain: Domain
+    domain: CodedColumns
     rows: int
     stated: StatedRho
 
@@ -64,11 +64,11 @@ class Synthesizer(Record, ABC):
         return {}
 
     @abstractmethod
-    def draw(self, tables: ExactTables) -> tuple[Measured, ...]:
+    def draw(self, tables: ExactTables) -> tuple[MeasuredTable, ...]:
         """Choose and measure. What it returns is public."""
 
     @abstractmethod
-    def model(self, measured: Sequence[Measured]) -> FoldedModel:
+    def model(self, measured: Sequence[MeasuredTable]) -> FoldedModel:
         """Return the model of what was measured: public arithmetic."""
 
     @property
@@ -92,7 +92,7 @@ class Synthesizer(Record, ABC):
         measured = self.draw(counted)
         return self.finished(measured, private=is_private(current().mark(0)))
 
-    def finished(self, measured: Sequence[Measured], *, private: bool) -> SyntheticData:
+    def finished(self, measured: Sequence[MeasuredTable], *, private: bool) -> SyntheticData:
         """Return the synthetic table of what was measured."""
         return SyntheticData(
             domain=self.domain,
@@ -102,7 +102,7 @@ class Synthesizer(Record, ABC):
             private=private,
         )
 
-    def folds(self, columns: Sequence[Measured]) -> tuple[Fold, ...]:
+    def folds(self, columns: Sequence[MeasuredTable]) -> tuple[Fold, ...]:
         """Return how the cells of each column are joined for tables of several, from its released counts."""
         estimates, total = column_tables(self.domain.shape, columns)
         return tuple(
@@ -121,11 +121,11 @@ class Synthesizer(Record, ABC):
         return f"{type(self).__name__}({columns} columns of {cells:,} cells, {self.guarantee!r})"
 
 
-def stated(
+def checked_terms(
     columns: object, epsilon: Number | None, delta: Number | None, rho: Number | None, rows: int
-) -> tuple[Domain, StatedRho, int]:
+) -> tuple[CodedColumns, StatedRho, int]:
     """Return what every synthesizer is given, checked."""
-    domain = Domain.declared(columns)  # type: ignore[arg-type]
+    domain = CodedColumns.declared(columns)  # type: ignore[arg-type]
     offer = Offer(epsilon=epsilon, delta=delta, rho=rho)
     return domain, StatedRho.of(offer), whole(rows, "rows", least=1, most=1 << 20)
 

@@ -11,13 +11,13 @@ import numpy as np
 from discreet.array_types import Integers
 from discreet.privacy.events import Event, compose
 from discreet.privacy.rational import Number
-from discreet.synthesis.columns.domain import Domain
+from discreet.synthesis.columns.domain import CodedColumns
 from discreet.synthesis.measuring.exact_tables import ExactTables, FoldedTables
 from discreet.synthesis.measuring.stated_rho import StatedRho
 from discreet.synthesis.measuring.steps import TableChoice, TableNoise, distance, whole_scores
-from discreet.synthesis.methods.base import Synthesizer, all_pairs, stated
+from discreet.synthesis.methods.base import Synthesizer, all_pairs, checked_terms
 from discreet.synthesis.models.folding import FoldedModel, folded_measured
-from discreet.synthesis.models.measured import Measured
+from discreet.synthesis.models.measured import MeasuredTable
 from discreet.synthesis.models.tree_fit import column_tables, fitted_tree
 
 __all__ = ["SpanningTree"]
@@ -64,7 +64,7 @@ class SpanningTree(Synthesizer):
     ApproximateDP(epsilon=1, delta=1e-9)
     """
 
-    domain: Domain
+    domain: CodedColumns
     rows: int
     stated: StatedRho
     pairs: tuple[tuple[int, int], ...]
@@ -84,7 +84,7 @@ class SpanningTree(Synthesizer):
         rho: Number | None = None,
         rows: int = 1,
     ) -> None:
-        domain, spent, held = stated(columns, epsilon, delta, rho, rows)
+        domain, spent, held = checked_terms(columns, epsilon, delta, rho, rows)
         pairs = all_pairs(domain.shape)
         edges = _joins(len(domain.shape), pairs)
         first = spent.rho * _COLUMNS if edges else spent.rho
@@ -132,7 +132,7 @@ class SpanningTree(Synthesizer):
         pairs = () if self.pair_noise is None else (self.pair_noise.variance,) * self.edges
         return (self.column_noise.variance,) * len(self.domain.shape) + pairs
 
-    def draw(self, tables: ExactTables) -> tuple[Measured, ...]:
+    def draw(self, tables: ExactTables) -> tuple[MeasuredTable, ...]:
         """Measure the columns, choose pairs, and measure them."""
         every = [(column,) for column in range(len(self.domain.shape))]
         columns = [self.column_noise.measured(one, tables.table(one)) for one in every]
@@ -143,7 +143,7 @@ class SpanningTree(Synthesizer):
         chosen = self._chosen(self.scores(folded, columns), self.choice)
         return (*columns, *(self.pair_noise.measured(pair, folded.table(pair)) for pair in chosen))
 
-    def scores(self, tables: FoldedTables, columns: Sequence[Measured]) -> Integers:
+    def scores(self, tables: FoldedTables, columns: Sequence[MeasuredTable]) -> Integers:
         """Return for every pair how far its table is from that of independent columns. Private."""
         joined = [folded_measured(one, tables.folds) for one in columns]
         estimates, total = column_tables([fold.cells for fold in tables.folds], joined)
@@ -166,7 +166,7 @@ class SpanningTree(Synthesizer):
             part = [joined if place == gone else place for place in part]
         return found
 
-    def model(self, measured: Sequence[Measured]) -> FoldedModel:
+    def model(self, measured: Sequence[MeasuredTable]) -> FoldedModel:
         """Return the tree of the chosen pairs, in closed form."""
         many = len(self.domain.shape)
         folds = self.folds(measured[:many])

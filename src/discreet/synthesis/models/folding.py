@@ -14,7 +14,7 @@ from math import sqrt
 import numpy as np
 
 from discreet.array_types import Floats, Integers
-from discreet.synthesis.models.measured import Measured
+from discreet.synthesis.models.measured import MeasuredTable
 from discreet.synthesis.models.tree_model import TreeModel, drawn_given
 
 __all__ = ["Fold", "FoldedModel", "folded_column", "folded_counts", "folded_measured", "unfolded_column"]
@@ -97,12 +97,12 @@ def folded_counts(table: Integers, columns: Sequence[int], folds: Sequence[Fold]
     return table
 
 
-def folded_measured(one: Measured, folds: Sequence[Fold]) -> Measured:
+def folded_measured(one: MeasuredTable, folds: Sequence[Fold]) -> MeasuredTable:
     """Return the measurement of a column in joined cells; variances add up."""
     (column,) = one.columns
     many = np.bincount(folds[column].places).astype(np.float64)
     counts = folded_counts(one.counts, one.columns, folds)
-    return Measured(columns=one.columns, counts=counts, variance=one.variance * many)
+    return MeasuredTable(columns=one.columns, counts=counts, variance=one.variance * many)
 
 
 def _neighbors_joined(counts: Floats, enough: float) -> Integers:

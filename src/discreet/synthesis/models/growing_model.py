@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from discreet.array_types import Floats
-from discreet.synthesis.models.junction_tree import Columns, JunctionTree, tree_cells
-from discreet.synthesis.models.measured import Measured
+from discreet.synthesis.models.junction_tree import ColumnSet, JunctionTree, tree_cells
+from discreet.synthesis.models.measured import MeasuredTable
 from discreet.synthesis.models.mirror_descent import Potentials, fitted, started
 from discreet.synthesis.models.tree_model import TreeModel
 
@@ -18,24 +18,24 @@ __all__ = ["GrowingModel"]
 class GrowingModel:
     """A fitted model and the measurements that it was fitted to."""
 
-    measured: tuple[Measured, ...]
+    measured: tuple[MeasuredTable, ...]
     model: TreeModel
     potentials: Potentials
 
     @classmethod
     def begun(
-        cls, shape: Sequence[int], columns: Sequence[Measured], total: float, steps: int
+        cls, shape: Sequence[int], columns: Sequence[MeasuredTable], total: float, steps: int
     ) -> GrowingModel:
         """Return the model of measured columns: they are independent."""
         tree = JunctionTree.spanning(shape, ())
         model, potentials = fitted(tree, columns, total, started(tree, None, ()), steps)
         return cls(measured=tuple(columns), model=model, potentials=potentials)
 
-    def with_measured(self, one: Measured, steps: int) -> GrowingModel:
+    def with_measured(self, one: MeasuredTable, steps: int) -> GrowingModel:
         """Return the model of one more table."""
         return self.with_all([one], steps)
 
-    def with_all(self, several: Sequence[Measured], steps: int) -> GrowingModel:
+    def with_all(self, several: Sequence[MeasuredTable], steps: int) -> GrowingModel:
         """Return the model of several more tables, fitted at once."""
         every = (*self.measured, *several)
         before = self.model.tree
@@ -46,16 +46,16 @@ class GrowingModel:
         model, potentials = fitted(tree, every, self.model.total, begun, steps)
         return replace(self, measured=every, model=model, potentials=potentials)
 
-    def holds(self, columns: Columns) -> bool:
+    def holds(self, columns: ColumnSet) -> bool:
         """Return whether some columns are in one clique already."""
         return self.model.tree.clique_of(columns) is not None
 
-    def cells_with(self, columns: Columns) -> int:
+    def cells_with(self, columns: ColumnSet) -> int:
         """Return how many numbers a model would hold that some columns are joined in, too."""
         joined = [one.columns for one in self.measured if len(one.columns) > 1]
         return tree_cells(self.model.tree.shape, [*joined, columns])
 
-    def tables(self, sets: Iterable[Columns]) -> dict[Columns, Floats]:
+    def tables(self, sets: Iterable[ColumnSet]) -> dict[ColumnSet, Floats]:
         """Return the expected counts of sets of columns."""
         pairs = self.model.pairs()
         return {chosen: pairs[chosen] if chosen in pairs else self.model.table(chosen) for chosen in sets}

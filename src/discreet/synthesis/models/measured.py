@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from discreet.array_types import Floats, Integers
 
-__all__ = ["Measured"]
+__all__ = ["MeasuredTable"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Measured:
+class MeasuredTable:
     """Noisy counts.
 
     Attributes

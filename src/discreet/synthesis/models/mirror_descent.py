@@ -8,9 +8,9 @@ import numpy as np
 
 from discreet.array_types import Floats
 from discreet.synthesis.models.junction_tree import JunctionTree
-from discreet.synthesis.models.measured import Measured
+from discreet.synthesis.models.measured import MeasuredTable
 from discreet.synthesis.models.propagation import model_of
-from discreet.synthesis.models.tree_model import TreeModel, expanded, summed
+from discreet.synthesis.models.tree_model import TreeModel, expanded, summed_out
 
 __all__ = ["Potentials", "fitted", "started"]
 
@@ -34,7 +34,7 @@ def started(tree: JunctionTree, before: JunctionTree | None, potentials: Potenti
 
 def fitted(
     tree: JunctionTree,
-    measured: Sequence[Measured],
+    measured: Sequence[MeasuredTable],
     total: float,
     potentials: Potentials,
     steps: int,
@@ -78,7 +78,7 @@ def fitted(
 
 
 def _loss(
-    model: TreeModel, measured: Sequence[Measured], homes: Sequence[int | None]
+    model: TreeModel, measured: Sequence[MeasuredTable], homes: Sequence[int | None]
 ) -> tuple[float, list[Floats | None]]:
     """Return the loss, and its derivative by each clique's table, where something is measured in it."""
     slopes: list[Floats | None] = [None] * len(model.tables)
@@ -86,7 +86,7 @@ def _loss(
     for one, home in zip(measured, homes, strict=True):
         assert home is not None  # noqa: S101
         clique = model.tree.cliques[home]
-        apart = summed(model.tables[home], clique, one.columns) - one.counts
+        apart = summed_out(model.tables[home], clique, one.columns) - one.counts
         loss += float((apart**2 / one.variance).sum()) / 2
         slope = expanded(apart / one.variance, one.columns, clique)
         before = slopes[home]

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from discreet.array_types import Floats
-from discreet.synthesis.models.junction_tree import Columns, JunctionTree
-from discreet.synthesis.models.measured import Measured
-from discreet.synthesis.models.simplex import nearest_counts, total_of
+from discreet.synthesis.models.junction_tree import ColumnSet, JunctionTree
+from discreet.synthesis.models.measured import MeasuredTable
+from discreet.synthesis.models.simplex import nearest_counts, rows_counted
 from discreet.synthesis.models.tree_model import TreeModel
 
 __all__ = ["column_tables", "fitted_tree"]
@@ -19,13 +19,13 @@ _CLOSE = 1e-9
 _TRACE = 1e-9
 
 
-def column_tables(shape: Sequence[int], measured: Sequence[Measured]) -> tuple[list[Floats], float]:
+def column_tables(shape: Sequence[int], measured: Sequence[MeasuredTable]) -> tuple[list[Floats], float]:
     """Return the counts of every column that all its measurements together say, and their total.
 
     The sum over c cells of a table with noise of variance v has the variance c v: means are weighted by its
     inverse, and then brought to the nearest counts.
     """
-    total = total_of(measured)
+    total = rows_counted(measured)
     sums = [np.zeros(size) for size in shape]
     weights = [np.zeros(size) for size in shape]
     for one in measured:
@@ -41,7 +41,7 @@ def column_tables(shape: Sequence[int], measured: Sequence[Measured]) -> tuple[l
     return [nearest_counts(mean, total) for mean in means], total
 
 
-def fitted_tree(shape: Sequence[int], measured: Sequence[Measured]) -> TreeModel:
+def fitted_tree(shape: Sequence[int], measured: Sequence[MeasuredTable]) -> TreeModel:
     """Return the model of measured columns and of measured pairs that form a tree, or several.
 
     The columns are settled first; then every pair is moved to the nearest table with these margins, made
@@ -49,7 +49,7 @@ def fitted_tree(shape: Sequence[int], measured: Sequence[Measured]) -> TreeModel
     which agree on the columns are those of one distribution.
     """
     columns, total = column_tables(shape, measured)
-    pairs: dict[Columns, Measured] = {one.columns: one for one in measured if len(one.columns) == 2}
+    pairs: dict[ColumnSet, MeasuredTable] = {one.columns: one for one in measured if len(one.columns) == 2}
     tree = JunctionTree.spanning(shape, pairs)
     tables = []
     for clique in tree.cliques:

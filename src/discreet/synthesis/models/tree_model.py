@@ -9,9 +9,9 @@ from itertools import combinations
 import numpy as np
 
 from discreet.array_types import Floats, Integers
-from discreet.synthesis.models.junction_tree import Columns, JunctionTree
+from discreet.synthesis.models.junction_tree import ColumnSet, JunctionTree
 
-__all__ = ["TreeModel", "drawn_given", "expanded", "summed"]
+__all__ = ["TreeModel", "drawn_given", "expanded", "summed_out"]
 
 _TINY = 1e-300
 
@@ -45,25 +45,25 @@ class TreeModel:
         if place is None:
             return self._eliminated(tuple(columns))
         clique = self.tree.cliques[place]
-        return _ordered(summed(self.tables[place], clique, columns), columns)
+        return _ordered(summed_out(self.tables[place], clique, columns), columns)
 
-    def pairs(self) -> dict[Columns, Floats]:
+    def pairs(self) -> dict[ColumnSet, Floats]:
         """Return the expected counts of all pairs of columns.
 
         For a column a, the tables P(a, S) of the separators S are passed from clique to clique: P(a, S') is
         the sum of P(a, S) P(C') / P(S) over all else in C'. P(a, b) for b in C' is one more such sum.
         """
-        found: dict[Columns, Floats] = {}
+        found: dict[ColumnSet, Floats] = {}
         for place, clique in enumerate(self.tree.cliques):
             for pair in combinations(clique, 2):
                 if pair not in found:
-                    found[pair] = summed(self.tables[place], clique, pair)
+                    found[pair] = summed_out(self.tables[place], clique, pair)
         for column in range(len(self.tree.shape)):
             for other, table in self._along(column, found).items():
                 found[column, other] = table
         return found
 
-    def _along(self, column: int, found: Mapping[Columns, Floats]) -> dict[int, Floats]:
+    def _along(self, column: int, found: Mapping[ColumnSet, Floats]) -> dict[int, Floats]:
         """Return the tables of a column with all later ones that share no clique with it."""
         start = self.tree.clique_of([column])
         assert start is not None  # noqa: S101
@@ -76,7 +76,7 @@ class TreeModel:
         while waiting and wanted:
             place, before, (table, held) = waiting.pop()
             for other in [one for one in wanted if one in held]:
-                answers[other] = summed(table, held, (column, other))
+                answers[other] = summed_out(table, held, (column, other))
                 wanted.discard(other)
             for after, separator in beside[place]:
                 if after == before or not wanted:
@@ -85,28 +85,28 @@ class TreeModel:
                 ahead = {one for _, further in beside[after] for one in further} | wanted
                 needed = tuple(one for one in clique if one in separator or one in ahead)
                 begun_with = _sorted({column, *separator})
-                passed = summed(table, held, begun_with)
+                passed = summed_out(table, held, begun_with)
                 conditional = self._conditional(after, needed, separator)
                 union = _sorted({column, *needed})
                 joined = expanded(passed, begun_with, union) * expanded(conditional, needed, union)
                 waiting.append((after, place, (joined, union)))
         return answers
 
-    def _conditional(self, place: int, needed: Columns, separator: Columns) -> Floats:
+    def _conditional(self, place: int, needed: ColumnSet, separator: ColumnSet) -> Floats:
         """Return P(needed | separator) within a clique; 0 where the separator has no rows."""
         clique = self.tree.cliques[place]
-        table = summed(self.tables[place], clique, needed)
-        below = expanded(summed(table, needed, separator), separator, needed)
+        table = summed_out(self.tables[place], clique, needed)
+        below = expanded(summed_out(table, needed, separator), separator, needed)
         return np.divide(table, below, out=np.zeros_like(table), where=below > _TINY)
 
-    def _neighbors(self) -> list[list[tuple[int, Columns]]]:
-        beside: list[list[tuple[int, Columns]]] = [[] for _ in self.tree.cliques]
+    def _neighbors(self) -> list[list[tuple[int, ColumnSet]]]:
+        beside: list[list[tuple[int, ColumnSet]]] = [[] for _ in self.tree.cliques]
         for branch in self.tree.branches:
             beside[branch.parent].append((branch.child, branch.separator))
             beside[branch.child].append((branch.parent, branch.separator))
         return beside
 
-    def _eliminated(self, columns: Columns) -> Floats:
+    def _eliminated(self, columns: ColumnSet) -> Floats:
         """Return the table of columns of several cliques: leaves of the tree are summed out, one by one.
 
         What a clique C passes to its parent is the sum of P(C | S) times what it was passed, over all but the
@@ -117,16 +117,16 @@ class TreeModel:
         for branch in reversed(self.tree.branches):
             clique = self.tree.cliques[branch.child]
             table, present = held[branch.child]
-            below = summed(self.tables[branch.child], clique, branch.separator)
+            below = summed_out(self.tables[branch.child], clique, branch.separator)
             spread = np.broadcast_to(expanded(below, branch.separator, present), table.shape)
             passed = np.divide(table, spread, out=np.zeros_like(table), where=spread > _TINY)
             kept = _sorted(one for one in present if one in wanted or one in branch.separator)
             upper, above = held[branch.parent]
             union = _sorted({*kept, *above})
-            joined = expanded(upper, above, union) * expanded(summed(passed, present, kept), kept, union)
+            joined = expanded(upper, above, union) * expanded(summed_out(passed, present, kept), kept, union)
             held[branch.parent] = joined, union
         table, present = held[0]
-        return _ordered(summed(table, present, columns), columns)
+        return _ordered(summed_out(table, present, columns), columns)
 
     def sample(self, rows: int, random: np.random.Generator) -> Integers:
         """Return rows of codes, drawn clique by clique; each is a row of the model on its own.
@@ -152,7 +152,7 @@ class TreeModel:
         return random.permutation(found, axis=0)
 
 
-def summed(table: Floats, held: Sequence[int], kept: Iterable[int]) -> Floats:
+def summed_out(table: Floats, held: Sequence[int], kept: Iterable[int]) -> Floats:
     """Return a table with all columns that are not kept summed out; the rest stay in their order."""
     keep = set(kept)
     axes = tuple(axis for axis, column in enumerate(held) if column not in keep)
@@ -171,11 +171,11 @@ def _ordered(table: Floats, columns: Sequence[int]) -> Floats:
     return table.transpose(np.argsort(np.argsort(columns)))
 
 
-def _sorted(columns: Iterable[int]) -> Columns:
+def _sorted(columns: Iterable[int]) -> ColumnSet:
     return tuple(sorted(set(columns)))
 
 
-def _codes(rows: Integers, columns: Columns, shape: Sequence[int]) -> Integers:
+def _codes(rows: Integers, columns: ColumnSet, shape: Sequence[int]) -> Integers:
     """Return one number for the values of some columns of each row."""
     found = np.zeros(len(rows), np.int64)
     for column in columns:

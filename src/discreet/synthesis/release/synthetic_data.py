@@ -11,15 +11,15 @@ import numpy as np
 
 from discreet.array_types import Floats, Integers
 from discreet.privacy.rational import Number, confidence_level, whole
-from discreet.synthesis.columns.domain import Domain
+from discreet.synthesis.columns.domain import CodedColumns
 from discreet.synthesis.models.folding import FoldedModel
-from discreet.synthesis.models.measured import Measured
+from discreet.synthesis.models.measured import MeasuredTable
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-__all__ = ["SyntheticData", "margin_of"]
+__all__ = ["SyntheticData", "count_margin"]
 
 _MOST_ROWS = 100_000_000
 
@@ -30,9 +30,9 @@ class SyntheticData:
 
     Attributes
     ----------
-    domain : Domain
+    domain : CodedColumns
         Its columns.
-    measured : tuple of Measured
+    measured : tuple of MeasuredTable
         The noisy tables that were released.
     model : FoldedModel
         The distribution that was made of them. Rows are drawn from it, and from nothing else.
@@ -42,8 +42,8 @@ class SyntheticData:
         Whether the noise came from the operating system, not from a replay for tests.
     """
 
-    domain: Domain
-    measured: tuple[Measured, ...] = field(repr=False)
+    domain: CodedColumns
+    measured: tuple[MeasuredTable, ...] = field(repr=False)
     model: FoldedModel = field(repr=False)
     method: str
     private: bool = True
@@ -95,10 +95,10 @@ class SyntheticData:
         )
 
 
-def margin_of(one: Measured | float, confidence: Number) -> int:
+def count_margin(one: MeasuredTable | float, confidence: Number) -> int:
     """Return half the width of the interval around each count of a measured table, or of a variance.
 
     Discrete Gaussian noise of variance v is beyond t with a probability of at most 2 exp(-t^2 / (2 v)).
     """
-    variance = float(np.max(one.variance)) if isinstance(one, Measured) else one
+    variance = float(np.max(one.variance)) if isinstance(one, MeasuredTable) else one
     return ceil(sqrt(2 * variance * log(2 / float(1 - confidence_level(confidence)))))
