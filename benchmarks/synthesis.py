@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 import discreet as dp
-from discreet.synthesis import Adaptive, Domain, Independent, SpanningTree
+from discreet.synthesis import Adaptive, CodedColumns, Independent, SpanningTree
 from discreet.synthesis.columns.coded_column import coded
 
 NUMBERS = {
@@ -40,7 +40,7 @@ METHODS = {"independent": Independent, "spanning tree": SpanningTree, "adaptive"
 TARGET = "income>50K"
 
 
-def load(folder: Path, *, coarse: bool) -> tuple[Domain, np.ndarray]:
+def load(folder: Path, *, coarse: bool) -> tuple[CodedColumns, np.ndarray]:
     """Return the columns, and all rows as codes."""
     import pandas
 
@@ -57,7 +57,7 @@ def load(folder: Path, *, coarse: bool) -> tuple[Domain, np.ndarray]:
         for name, size in sizes.items()
     }
     columns = tuple(coded(name, fact, missing=False, most=128) for name, fact in facts.items())
-    return Domain(columns=columns), frame[list(sizes)].to_numpy()
+    return CodedColumns(columns=columns), frame[list(sizes)].to_numpy()
 
 
 def variation(real: np.ndarray, made: np.ndarray, shape: tuple[int, ...], ways: int) -> float:

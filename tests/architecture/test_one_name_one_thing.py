@@ -16,7 +16,6 @@ TYPES = {
     "PermuteAndFlip": "the event, and the mechanism that has it",
     "RandomizedResponse": "the event, and the mechanism that has it",
     "UnaryEncoding": "the event, and the mechanism that has it",
-    "Domain": "the cells of a range in a question; the declared columns of a synthetic table",
     "Filter": "a budget under adaptivity in accounting; rows that meet a condition in stored plans",
     "Plan": "what a request computes in data; what to measure in workloads",
     "Profile": "delta at every epsilon in accounting; a statistic with its local sensitivities in stability",

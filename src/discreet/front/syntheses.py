@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from discreet.front.curator import Curator
     from discreet.queries import TableRequest
     from discreet.synthesis.asking.synthesis_release import SynthesisRelease
-    from discreet.synthesis.methods.adaptive import Workload
+    from discreet.synthesis.methods.adaptive import WeightedSets
 
 __all__ = ["preview_synthesis", "synthesize"]
 
@@ -34,7 +34,7 @@ def synthesize(
     rows: int | None = None,
     width: Mapping[str, Number] | None = None,
     missing: bool = True,
-    workload: Workload | None = None,
+    workload: WeightedSets | None = None,
     confidence: Number = CONFIDENCE,
     analyst: str = "",
     **unknown: NoReturn,
@@ -98,7 +98,7 @@ def preview_synthesis(
     rows: int = ASSUMED_ROWS,
     width: Mapping[str, Number] | None = None,
     missing: bool = True,
-    workload: Workload | None = None,
+    workload: WeightedSets | None = None,
     confidence: Number = CONFIDENCE,
     analyst: str = "",
     **unknown: NoReturn,
@@ -120,7 +120,7 @@ def _request(  # noqa: PLR0917
     offer: Offer,
     method: str,
     width: Mapping[str, Number] | None,
-    workload: Workload | None,
+    workload: WeightedSets | None,
     confidence: Number,
     *,
     missing: bool,

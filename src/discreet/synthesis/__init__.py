@@ -12,7 +12,7 @@ A curator does the same in one charge: ``clinic.synthesize("visits", ["age", "ci
 """
 
 from discreet.exports import publish
-from discreet.synthesis.columns.domain import Domain
+from discreet.synthesis.columns.domain import CodedColumns
 from discreet.synthesis.methods.adaptive import Adaptive
 from discreet.synthesis.methods.independent import Independent
 from discreet.synthesis.methods.spanning_tree import SpanningTree
@@ -21,7 +21,7 @@ from discreet.synthesis.release.synthetic_data import SyntheticData
 
 __all__ = [
     "Adaptive",
-    "Domain",
+    "CodedColumns",
     "Fidelity",
     "Independent",
     "SpanningTree",

@@ -6,10 +6,9 @@ from hypothesis import strategies as st
 
 from discreet.accounting.filters import epsilon_above
 from discreet.errors import ParameterError
-from discreet.mechanisms.additive.gaussian_calibration import largest_rho
 from discreet.privacy.guarantees import ApproximateDP, ZeroConcentratedDP
 from discreet.privacy.offer import Offer
-from discreet.synthesis.measuring.stated_rho import StatedRho
+from discreet.synthesis.measuring.stated_rho import StatedRho, rho_bought
 from effort import examples
 
 
@@ -17,7 +16,7 @@ from effort import examples
 @given(st.floats(1e-3, 50), st.sampled_from([1e-12, 1e-9, 1e-6, 1e-3]))
 def test_the_largest_rho_keeps_the_promise_and_hardly_more_would(epsilon, delta):
     wanted, failure = Fraction(epsilon), Fraction(delta)
-    rho = largest_rho(wanted, failure)
+    rho = rho_bought(wanted, failure)
     assert epsilon_above(rho, failure) <= epsilon
     assert epsilon_above(rho * Fraction(1001, 1000), failure) > epsilon
 

@@ -54,9 +54,8 @@ def test_joined_tables_are_sums_and_a_row_stays_in_one_cell(seed):
 
 def test_variances_of_joined_counts_add_up():
     fold = folded_column(np.array([500.0, 2, 300, 1]), 10, 803, ordered=False, last=False)
-    one = folded_measured(
-        MeasuredTable(columns=(0,), counts=np.array([500, 2, 300, 1]), variance=100.0), [fold]
-    )
+    column = MeasuredTable(columns=(0,), counts=np.array([500, 2, 300, 1]), variance=100.0)
+    one = folded_measured(column, [fold])
     assert one.counts.tolist() == [3, 500, 300]
     assert one.variance.tolist() == [200.0, 100.0, 100.0]
 

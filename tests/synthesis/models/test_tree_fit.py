@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.synthesis.models.measured import MeasuredTable
-from discreet.synthesis.models.simplex import nearest_counts, shared_total
+from discreet.synthesis.models.simplex import nearest_counts, rows_counted
 from discreet.synthesis.models.tree_fit import column_tables, fitted_tree
 
 
@@ -22,7 +22,7 @@ def test_totals_and_columns_are_weighted_by_their_precision():
     one = MeasuredTable(columns=(0,), counts=np.array([10, 20]), variance=1.0)
     pair = MeasuredTable(columns=(0, 1), counts=np.array([[5, 6], [7, 8]]), variance=1.0)
     # The sum of two counts has the variance 2, that of four has 4.
-    assert np.isclose(shared_total([one, pair]), (30 / 2 + 26 / 4) / (1 / 2 + 1 / 4))
+    assert np.isclose(rows_counted([one, pair]), (30 / 2 + 26 / 4) / (1 / 2 + 1 / 4))
     tables, total = column_tables((2, 2), [one, pair])
     means = (np.array([10.0, 20.0]) + np.array([11.0, 15.0]) / 2) / 1.5
     np.testing.assert_allclose(tables[0], nearest_counts(means, total))

@@ -6,7 +6,7 @@ import pytest
 from discreet.mechanisms import Gaussian
 from discreet.noise import replay
 from discreet.synthesis import SpanningTree
-from discreet.synthesis.release.synthetic_data import margin_of_table
+from discreet.synthesis.release.synthetic_data import count_margin
 from synthesis.charged_steps import COLUMNS, made_up
 
 
@@ -38,5 +38,5 @@ def test_rows_have_the_tables_of_the_model(released):
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
 def test_margins_cover_the_exact_law(rho, confidence):
     mechanism = Gaussian(sensitivity=1, rho=rho)
-    margin = margin_of_table(float(mechanism.event.variance), confidence)
+    margin = count_margin(float(mechanism.event.variance), confidence)
     assert margin >= mechanism.error.quantile(confidence)

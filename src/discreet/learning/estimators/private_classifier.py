@@ -77,7 +77,5 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
 def labels_of(y: Any, *, seen: bool) -> NDArray[Any]:
     """Return labels in one dimension; those of a list are read one by one, unless classes are public."""
     if isinstance(y, list | tuple) and not seen:
-        held = np.empty(len(y), dtype=object)
-        held[:] = y
-        return held
+        return np.fromiter(y, dtype=object, count=len(y))
     return np.asarray(column_or_1d(y, warn=True))

@@ -15,8 +15,8 @@ from discreet.privacy.rational import Number
 from discreet.queries.counts.question import LinearQuestion
 from discreet.synthesis.asking.table_synthesis import TableSynthesis
 from discreet.synthesis.columns.coded_column import MOST_CELLS, CodedColumn, whole_axis
-from discreet.synthesis.columns.domain import Domain
-from discreet.synthesis.methods.adaptive import Adaptive, Workload
+from discreet.synthesis.columns.domain import CodedColumns
+from discreet.synthesis.methods.adaptive import Adaptive, WeightedSets
 from discreet.synthesis.methods.base import Synthesizer
 from discreet.synthesis.methods.independent import Independent
 from discreet.synthesis.methods.spanning_tree import SpanningTree
@@ -57,7 +57,7 @@ class SynthesisQuestion(LinearQuestion):
     method: str
     widths: Mapping[str, Number]
     missing: bool = True
-    workload: Workload | None = None
+    workload: WeightedSets | None = None
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -74,7 +74,7 @@ class SynthesisQuestion(LinearQuestion):
         public = self.domain(tables)
         axes = [public.table_axis(name, self.widths.get(name), None, MOST_CELLS) for name in self.columns]
         held = tuple(CodedColumn(axis=whole_axis(axis) if self.missing else axis) for axis in axes)
-        domain = Domain(columns=held)
+        domain = CodedColumns(columns=held)
         rows = self._rows(tables, public.source, domain)
         made = self._synthesizer(domain, offer, rows)
         measures = tuple(
@@ -94,13 +94,13 @@ class SynthesisQuestion(LinearQuestion):
             confidence=confidence,
         )
 
-    def _rows(self, tables: Mapping[str, Table], source: Relation, domain: Domain) -> int:
+    def _rows(self, tables: Mapping[str, Table], source: Relation, domain: CodedColumns) -> int:
         """Return how many rows of a person count."""
         table = ContingencyTable(axes=(domain.columns[0].axis,))
         (found,) = sensitivity(Group(source=source, measures=(table,)), tables).statistics
         return int(found.sensitivity.l1)
 
-    def _synthesizer(self, domain: Domain, offer: Offer, rows: int) -> Synthesizer:
+    def _synthesizer(self, domain: CodedColumns, offer: Offer, rows: int) -> Synthesizer:
         epsilon, delta, rho = offer.epsilon, offer.delta, offer.rho
         if self.method == "adaptive":
             return Adaptive(

@@ -19,9 +19,9 @@ from discreet.privacy.events import Event
 from discreet.privacy.sensitivity import Sensitivity
 from discreet.synthesis.measuring.exact_tables import CountedTables
 from discreet.synthesis.methods.base import Synthesizer
-from discreet.synthesis.models.folding import Fold
+from discreet.synthesis.models.folding import JoinedCells
 from discreet.synthesis.models.measured import MeasuredTable
-from discreet.synthesis.release.synthetic_data import margin_of_table
+from discreet.synthesis.release.synthetic_data import count_margin
 
 __all__ = ["TableSynthesis"]
 
@@ -76,7 +76,7 @@ class TableSynthesis(TableMechanism):
             raise ValueError
         many = len(made.domain.shape)
         found: list[MeasuredTable] = []
-        folds: tuple[Fold, ...] = ()
+        folds: tuple[JoinedCells, ...] = ()
         for place, (one, variance) in enumerate(zip(drawn, made.variances, strict=True)):
             columns, counts = tuple(one["columns"]), np.array(one["counts"], np.int64)
             if place == many:
@@ -109,7 +109,7 @@ class TableSynthesis(TableMechanism):
                 for number, column in enumerate(columns):
                     keys[column.name].append(given.get(number))
             values.append(one.counts.reshape(-1))
-            margins.append(np.full(one.counts.size, margin_of_table(one, confidence)))
+            margins.append(np.full(one.counts.size, count_margin(one, confidence)))
         counts, widths = np.concatenate(values), np.concatenate(margins)
         return keys, AnswerColumn(name="n", values=counts, lower=counts - widths, upper=counts + widths)
 
@@ -124,7 +124,7 @@ class TableSynthesis(TableMechanism):
         return tuple(
             Expectation(
                 name=name,
-                margin=float(margin_of_table(variance, confidence)),
+                margin=float(count_margin(variance, confidence)),
                 standard_deviation=sqrt(variance),
                 assumes=f"{rows:,} rows",
                 means=f"of each noisy count; total variation of about "
@@ -134,7 +134,7 @@ class TableSynthesis(TableMechanism):
         )
 
 
-def _labels(labels: Sequence[object], fold: Fold | None) -> list[object]:
+def _labels(labels: Sequence[object], fold: JoinedCells | None) -> list[object]:
     """Return what cells are called; a joined one by its first number, or as several keys."""
     if fold is None or fold.cells == len(labels):
         return list(labels)

@@ -13,13 +13,13 @@ from discreet.array_types import Integers
 from discreet.errors import ParameterError
 from discreet.synthesis.columns.coded_column import CodedColumn, coded
 
-__all__ = ["MOST_COLUMNS", "Domain"]
+__all__ = ["MOST_COLUMNS", "CodedColumns"]
 
 MOST_COLUMNS = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Domain:
+class CodedColumns:
     """Columns in order."""
 
     columns: tuple[CodedColumn, ...]
@@ -32,9 +32,9 @@ class Domain:
             )
 
     @classmethod
-    def declared(cls, columns: Mapping[str, object], *, missing: bool = True) -> Domain:
+    def declared(cls, columns: Mapping[str, object], *, missing: bool = True) -> CodedColumns:
         """Return the columns that a mapping of names to `Bounds`, `Keys` or `Dates` declares."""
-        if isinstance(columns, Domain):
+        if isinstance(columns, CodedColumns):
             return columns
         if not isinstance(columns, Mapping):
             raise ParameterError("columns", "are not declared, and are never read from data", "a mapping")

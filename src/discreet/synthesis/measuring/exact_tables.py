@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from discreet.array_types import Integers
-from discreet.synthesis.models.folding import Fold, folded_counts
+from discreet.synthesis.models.folding import JoinedCells, folded_counts
 
 __all__ = ["CountedRows", "CountedTables", "ExactTables", "FoldedTables"]
 
@@ -61,7 +61,7 @@ class FoldedTables:
     """Exact tables with joined cells: a row is still in one cell. Private."""
 
     tables: ExactTables = field(repr=False)
-    folds: tuple[Fold, ...]
+    folds: tuple[JoinedCells, ...]
 
     def table(self, columns: Sequence[int]) -> Integers:
         """Return the table of some columns, joined."""

@@ -13,19 +13,19 @@ from discreet.curator.ledger import JsonValue
 from discreet.errors import ParameterError
 from discreet.privacy.events import Event, compose
 from discreet.privacy.rational import Number, whole
-from discreet.synthesis.columns.domain import Domain
+from discreet.synthesis.columns.domain import CodedColumns
 from discreet.synthesis.measuring.exact_tables import ExactTables, FoldedTables
 from discreet.synthesis.measuring.stated_rho import StatedRho
 from discreet.synthesis.measuring.steps import SCORE_STEPS, TableChoice, TableNoise, distance, whole_scores
-from discreet.synthesis.methods.base import MOST_TABLE_CELLS, Synthesizer, all_pairs, stated_facts
+from discreet.synthesis.methods.base import MOST_TABLE_CELLS, Synthesizer, all_pairs, checked_terms
 from discreet.synthesis.models.folding import FoldedModel, folded_measured
 from discreet.synthesis.models.growing_model import GrowingModel
 from discreet.synthesis.models.measured import MeasuredTable
-from discreet.synthesis.models.simplex import shared_total
+from discreet.synthesis.models.simplex import rows_counted
 
-__all__ = ["Adaptive", "WeightedTables"]
+__all__ = ["Adaptive", "WeightedSets"]
 
-WeightedTables = Iterable[Sequence[str]] | Mapping[tuple[str, ...], int]
+WeightedSets = Iterable[Sequence[str]] | Mapping[tuple[str, ...], int]
 """Sets of columns; or their weights, whole numbers."""
 
 _Set = TypeVar("_Set")
@@ -82,7 +82,7 @@ class Adaptive(Synthesizer):
     True
     """
 
-    domain: Domain
+    domain: CodedColumns
     rows: int
     stated: StatedRho
     workload: tuple[tuple[tuple[int, ...], int], ...]
@@ -101,11 +101,11 @@ class Adaptive(Synthesizer):
         delta: Number | None = None,
         rho: Number | None = None,
         rows: int = 1,
-        workload: WeightedTables | None = None,
+        workload: WeightedSets | None = None,
         rounds: int | None = None,
         tree_cells: int = _TREE_CELLS,
     ) -> None:
-        domain, spent, held = stated_facts(columns, epsilon, delta, rho, rows)
+        domain, spent, held = checked_terms(columns, epsilon, delta, rho, rows)
         most = whole(tree_cells, "tree_cells", least=2, most=1 << 26)
         weighted = _weighted(domain, workload, most)
         times = 2 * len(domain.shape) if rounds is None else whole(rounds, "rounds", least=1, most=1000)
@@ -215,7 +215,7 @@ class Adaptive(Synthesizer):
         folds = self.folds(columns)
         joined = [folded_measured(one, folds) for one in columns]
         shape = tuple(fold.cells for fold in folds)
-        return GrowingModel.begun(shape, joined, shared_total(columns), steps)
+        return GrowingModel.begun(shape, joined, rows_counted(columns), steps)
 
     def model(self, measured: Sequence[MeasuredTable]) -> FoldedModel:
         """Return the model that is closest to all measurements."""
@@ -226,7 +226,7 @@ class Adaptive(Synthesizer):
 
 
 def _weighted(
-    domain: Domain, workload: WeightedTables | None, most: int
+    domain: CodedColumns, workload: WeightedSets | None, most: int
 ) -> tuple[tuple[tuple[int, ...], int], ...]:
     """Return sets of columns and their weights; refuse what no model of the size could hold."""
     if workload is None:

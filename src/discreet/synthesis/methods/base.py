@@ -14,7 +14,7 @@ from discreet.privacy.guarantees import ApproximateDP, ZeroConcentratedDP
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number, whole
 from discreet.records import Record
-from discreet.synthesis.columns.domain import Domain
+from discreet.synthesis.columns.domain import CodedColumns
 from discreet.synthesis.measuring.exact_tables import CountedRows, ExactTables
 from discreet.synthesis.measuring.stated_rho import StatedRho
 from discreet.synthesis.models.folding import FoldedModel, JoinedCells, folded_column
@@ -22,7 +22,7 @@ from discreet.synthesis.models.measured import MeasuredTable
 from discreet.synthesis.models.tree_fit import column_tables
 from discreet.synthesis.release.synthetic_data import SyntheticData
 
-__all__ = ["MOST_TABLE_CELLS", "Synthesizer", "all_pairs", "stated_facts"]
+__all__ = ["MOST_TABLE_CELLS", "Synthesizer", "all_pairs", "checked_terms"]
 
 MOST_TABLE_CELLS = 1 << 20
 """The largest table that is measured."""
@@ -37,7 +37,7 @@ class Synthesizer(Record, ABC):
 
     __slots__ = ()
 
-    domain: Domain
+    domain: CodedColumns
     rows: int
     stated: StatedRho
 
@@ -121,11 +121,11 @@ class Synthesizer(Record, ABC):
         return f"{type(self).__name__}({columns} columns of {cells:,} cells, {self.guarantee!r})"
 
 
-def stated_facts(
+def checked_terms(
     columns: object, epsilon: Number | None, delta: Number | None, rho: Number | None, rows: int
-) -> tuple[Domain, StatedRho, int]:
+) -> tuple[CodedColumns, StatedRho, int]:
     """Return what every synthesizer is given, checked."""
-    domain = Domain.declared(columns)  # type: ignore[arg-type]
+    domain = CodedColumns.declared(columns)  # type: ignore[arg-type]
     offer = Offer(epsilon=epsilon, delta=delta, rho=rho)
     return domain, StatedRho.of(offer), whole(rows, "rows", least=1, most=1 << 20)
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from discreet.privacy.events import Event
 from discreet.privacy.rational import Number
-from discreet.synthesis.columns.domain import Domain
+from discreet.synthesis.columns.domain import CodedColumns
 from discreet.synthesis.measuring.exact_tables import ExactTables
 from discreet.synthesis.measuring.stated_rho import StatedRho
 from discreet.synthesis.measuring.steps import TableNoise
-from discreet.synthesis.methods.base import Synthesizer, stated_facts
+from discreet.synthesis.methods.base import Synthesizer, checked_terms
 from discreet.synthesis.models.folding import FoldedModel, unfolded_column
 from discreet.synthesis.models.measured import MeasuredTable
 from discreet.synthesis.models.tree_fit import fitted_tree
@@ -58,7 +58,7 @@ class Independent(Synthesizer):
     DiscreteGaussian(squared_sensitivity=1, variance=1) * 2
     """
 
-    domain: Domain
+    domain: CodedColumns
     rows: int
     stated: StatedRho
     noise: TableNoise
@@ -73,7 +73,7 @@ class Independent(Synthesizer):
         rho: Number | None = None,
         rows: int = 1,
     ) -> None:
-        domain, spent, held = stated_facts(columns, epsilon, delta, rho, rows)
+        domain, spent, held = checked_terms(columns, epsilon, delta, rho, rows)
         noise = TableNoise.costing(spent.rho / len(domain.columns), held)
         self._set(domain=domain, rows=held, stated=spent, noise=noise)
 

@@ -11,11 +11,11 @@ import numpy as np
 from discreet.array_types import Integers
 from discreet.privacy.events import Event, compose
 from discreet.privacy.rational import Number
-from discreet.synthesis.columns.domain import Domain
+from discreet.synthesis.columns.domain import CodedColumns
 from discreet.synthesis.measuring.exact_tables import ExactTables, FoldedTables
 from discreet.synthesis.measuring.stated_rho import StatedRho
 from discreet.synthesis.measuring.steps import TableChoice, TableNoise, distance, whole_scores
-from discreet.synthesis.methods.base import Synthesizer, all_pairs, stated_facts
+from discreet.synthesis.methods.base import Synthesizer, all_pairs, checked_terms
 from discreet.synthesis.models.folding import FoldedModel, folded_measured
 from discreet.synthesis.models.measured import MeasuredTable
 from discreet.synthesis.models.tree_fit import column_tables, fitted_tree
@@ -64,7 +64,7 @@ class SpanningTree(Synthesizer):
     ApproximateDP(epsilon=1, delta=1e-9)
     """
 
-    domain: Domain
+    domain: CodedColumns
     rows: int
     stated: StatedRho
     pairs: tuple[tuple[int, int], ...]
@@ -84,7 +84,7 @@ class SpanningTree(Synthesizer):
         rho: Number | None = None,
         rows: int = 1,
     ) -> None:
-        domain, spent, held = stated_facts(columns, epsilon, delta, rho, rows)
+        domain, spent, held = checked_terms(columns, epsilon, delta, rho, rows)
         pairs = all_pairs(domain.shape)
         edges = _joins(len(domain.shape), pairs)
         first = spent.rho * _COLUMNS if edges else spent.rho

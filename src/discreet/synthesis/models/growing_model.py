@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from discreet.array_types import Floats
-from discreet.synthesis.models.junction_tree import Columns, JunctionTree, tree_cells
+from discreet.synthesis.models.junction_tree import ColumnSet, JunctionTree, tree_cells
 from discreet.synthesis.models.measured import MeasuredTable
 from discreet.synthesis.models.mirror_descent import Potentials, fitted, started
 from discreet.synthesis.models.tree_model import TreeModel
@@ -46,16 +46,16 @@ class GrowingModel:
         model, potentials = fitted(tree, every, self.model.total, begun, steps)
         return replace(self, measured=every, model=model, potentials=potentials)
 
-    def holds(self, columns: Columns) -> bool:
+    def holds(self, columns: ColumnSet) -> bool:
         """Return whether some columns are in one clique already."""
         return self.model.tree.clique_of(columns) is not None
 
-    def cells_with(self, columns: Columns) -> int:
+    def cells_with(self, columns: ColumnSet) -> int:
         """Return how many numbers a model would hold that some columns are joined in, too."""
         joined = [one.columns for one in self.measured if len(one.columns) > 1]
         return tree_cells(self.model.tree.shape, [*joined, columns])
 
-    def tables(self, sets: Iterable[Columns]) -> dict[Columns, Floats]:
+    def tables(self, sets: Iterable[ColumnSet]) -> dict[ColumnSet, Floats]:
         """Return the expected counts of sets of columns."""
         pairs = self.model.pairs()
         return {chosen: pairs[chosen] if chosen in pairs else self.model.table(chosen) for chosen in sets}

@@ -11,7 +11,7 @@ from discreet.errors import ParameterError
 
 __all__ = ["CliqueLink", "JunctionTree", "tree_cells"]
 
-ColumnPlaces = tuple[int, ...]
+ColumnSet = tuple[int, ...]
 """Places of columns, increasing."""
 
 
@@ -21,7 +21,7 @@ class CliqueLink:
 
     parent: int
     child: int
-    separator: ColumnPlaces
+    separator: ColumnSet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class JunctionTree:
     """
 
     shape: tuple[int, ...]
-    cliques: tuple[ColumnPlaces, ...]
+    cliques: tuple[ColumnSet, ...]
     branches: tuple[CliqueLink, ...]
 
     @classmethod
@@ -51,7 +51,7 @@ class JunctionTree:
         return cls._rooted(sizes, _maximal(_eliminated(sizes, sets)))
 
     @classmethod
-    def _rooted(cls, sizes: tuple[int, ...], cliques: Sequence[ColumnPlaces]) -> JunctionTree:
+    def _rooted(cls, sizes: tuple[int, ...], cliques: Sequence[ColumnSet]) -> JunctionTree:
         """Join cliques by a spanning tree of most shared columns, from the first on (Prim)."""
         left = sorted(cliques)
         order = [left.pop(0)]
@@ -126,7 +126,7 @@ def _eliminated(sizes: tuple[int, ...], sets: Iterable[Iterable[int]]) -> list[f
     return cliques
 
 
-def _maximal(cliques: Iterable[frozenset[int]]) -> list[ColumnPlaces]:
+def _maximal(cliques: Iterable[frozenset[int]]) -> list[ColumnSet]:
     kept: list[frozenset[int]] = []
     for clique in sorted(set(cliques), key=len, reverse=True):
         if not any(clique <= other for other in kept):
@@ -134,5 +134,5 @@ def _maximal(cliques: Iterable[frozenset[int]]) -> list[ColumnPlaces]:
     return [tuple(sorted(clique)) for clique in kept]
 
 
-def _shared(one: ColumnPlaces, other: ColumnPlaces) -> ColumnPlaces:
+def _shared(one: ColumnSet, other: ColumnSet) -> ColumnSet:
     return tuple(sorted(set(one) & set(other)))

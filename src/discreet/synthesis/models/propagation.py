@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from discreet.array_types import Floats
-from discreet.synthesis.models.junction_tree import Columns, JunctionTree
+from discreet.synthesis.models.junction_tree import ColumnSet, JunctionTree
 from discreet.synthesis.models.tree_model import TreeModel, expanded
 
 __all__ = ["model_of"]
@@ -35,7 +35,7 @@ def model_of(tree: JunctionTree, potentials: Sequence[Floats], total: float) -> 
     return TreeModel(tree=tree, total=total, tables=tuple(np.exp(one) * total for one in held))
 
 
-def _log_sum(table: Floats, held: Columns, kept: Columns) -> Floats:
+def _log_sum(table: Floats, held: ColumnSet, kept: ColumnSet) -> Floats:
     """Return the logarithm of the sum of exponentials over all columns that are not kept."""
     axes = tuple(axis for axis, column in enumerate(held) if column not in kept)
     if not axes:

@@ -9,7 +9,7 @@ import numpy as np
 from discreet.array_types import Floats
 from discreet.synthesis.models.measured import MeasuredTable
 
-__all__ = ["nearest_counts", "shared_total"]
+__all__ = ["nearest_counts", "rows_counted"]
 
 
 def nearest_counts(noisy: Floats, total: float) -> Floats:
@@ -20,7 +20,7 @@ def nearest_counts(noisy: Floats, total: float) -> Floats:
     return np.asarray(np.maximum(noisy - lowered[last[-1] if len(last) else 0], 0.0))
 
 
-def shared_total(measured: Sequence[MeasuredTable]) -> float:
+def rows_counted(measured: Sequence[MeasuredTable]) -> float:
     """Return the number of rows: the mean of all tables' sums, weighted by their precision; at least 1.
 
     The sum of c counts with noise of variance v has the variance c v.

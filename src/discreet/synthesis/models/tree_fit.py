@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from discreet.array_types import Floats
-from discreet.synthesis.models.junction_tree import Columns, JunctionTree
+from discreet.synthesis.models.junction_tree import ColumnSet, JunctionTree
 from discreet.synthesis.models.measured import MeasuredTable
-from discreet.synthesis.models.simplex import nearest_counts, shared_total
+from discreet.synthesis.models.simplex import nearest_counts, rows_counted
 from discreet.synthesis.models.tree_model import TreeModel
 
 __all__ = ["column_tables", "fitted_tree"]
@@ -25,7 +25,7 @@ def column_tables(shape: Sequence[int], measured: Sequence[MeasuredTable]) -> tu
     The sum over c cells of a table with noise of variance v has the variance c v: means are weighted by its
     inverse, and then brought to the nearest counts.
     """
-    total = shared_total(measured)
+    total = rows_counted(measured)
     sums = [np.zeros(size) for size in shape]
     weights = [np.zeros(size) for size in shape]
     for one in measured:
@@ -35,8 +35,8 @@ def column_tables(shape: Sequence[int], measured: Sequence[MeasuredTable]) -> tu
             sums[column] += one.counts.sum(axis=others) * weight
             weights[column] += weight
     means = [
-        np.divide(summed_out, weight, out=np.full(len(summed_out), total / len(summed_out)), where=weight > 0)
-        for summed_out, weight in zip(sums, weights, strict=True)
+        np.divide(summed, weight, out=np.full(len(summed), total / len(summed)), where=weight > 0)
+        for summed, weight in zip(sums, weights, strict=True)
     ]
     return [nearest_counts(mean, total) for mean in means], total
 
@@ -49,7 +49,7 @@ def fitted_tree(shape: Sequence[int], measured: Sequence[MeasuredTable]) -> Tree
     which agree on the columns are those of one distribution.
     """
     columns, total = column_tables(shape, measured)
-    pairs: dict[Columns, MeasuredTable] = {one.columns: one for one in measured if len(one.columns) == 2}
+    pairs: dict[ColumnSet, MeasuredTable] = {one.columns: one for one in measured if len(one.columns) == 2}
     tree = JunctionTree.spanning(shape, pairs)
     tables = []
     for clique in tree.cliques:

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from discreet.array_types import Floats, Integers
-from discreet.synthesis.models.junction_tree import Columns, JunctionTree
+from discreet.synthesis.models.junction_tree import ColumnSet, JunctionTree
 
 __all__ = ["TreeModel", "drawn_given", "expanded", "summed_out"]
 
@@ -47,13 +47,13 @@ class TreeModel:
         clique = self.tree.cliques[place]
         return _ordered(summed_out(self.tables[place], clique, columns), columns)
 
-    def pairs(self) -> dict[Columns, Floats]:
+    def pairs(self) -> dict[ColumnSet, Floats]:
         """Return the expected counts of all pairs of columns.
 
         For a column a, the tables P(a, S) of the separators S are passed from clique to clique: P(a, S') is
         the sum of P(a, S) P(C') / P(S) over all else in C'. P(a, b) for b in C' is one more such sum.
         """
-        found: dict[Columns, Floats] = {}
+        found: dict[ColumnSet, Floats] = {}
         for place, clique in enumerate(self.tree.cliques):
             for pair in combinations(clique, 2):
                 if pair not in found:
@@ -63,7 +63,7 @@ class TreeModel:
                 found[column, other] = table
         return found
 
-    def _along(self, column: int, found: Mapping[Columns, Floats]) -> dict[int, Floats]:
+    def _along(self, column: int, found: Mapping[ColumnSet, Floats]) -> dict[int, Floats]:
         """Return the tables of a column with all later ones that share no clique with it."""
         start = self.tree.clique_of([column])
         assert start is not None  # noqa: S101
@@ -92,22 +92,22 @@ class TreeModel:
                 waiting.append((after, place, (joined, union)))
         return answers
 
-    def _conditional(self, place: int, needed: Columns, separator: Columns) -> Floats:
+    def _conditional(self, place: int, needed: ColumnSet, separator: ColumnSet) -> Floats:
         """Return P(needed | separator) within a clique; 0 where the separator has no rows."""
         clique = self.tree.cliques[place]
         table = summed_out(self.tables[place], clique, needed)
         below = expanded(summed_out(table, needed, separator), separator, needed)
         return np.divide(table, below, out=np.zeros_like(table), where=below > _TINY)
 
-    def _neighbors(self) -> list[list[tuple[int, Columns]]]:
-        beside: list[list[tuple[int, Columns]]] = [[] for _ in self.tree.cliques]
+    def _neighbors(self) -> list[list[tuple[int, ColumnSet]]]:
+        beside: list[list[tuple[int, ColumnSet]]] = [[] for _ in self.tree.cliques]
         for branch in self.tree.branches:
             beside[branch.parent].append((branch.child, branch.separator))
             beside[branch.child].append((branch.parent, branch.separator))
         return beside
 
-    def _eliminated(self, columns: Columns) -> Floats:
-        """Return the table of columns of several cliques: leaves of the tree are summed_out out, one by one.
+    def _eliminated(self, columns: ColumnSet) -> Floats:
+        """Return the table of columns of several cliques: leaves of the tree are summed out, one by one.
 
         What a clique C passes to its parent is the sum of P(C | S) times what it was passed, over all but the
         separator S and the wanted columns.
@@ -153,7 +153,7 @@ class TreeModel:
 
 
 def summed_out(table: Floats, held: Sequence[int], kept: Iterable[int]) -> Floats:
-    """Return a table with all columns that are not kept summed_out out; the rest stay in their order."""
+    """Return a table with all columns that are not kept summed out; the rest stay in their order."""
     keep = set(kept)
     axes = tuple(axis for axis, column in enumerate(held) if column not in keep)
     return np.asarray(table.sum(axis=axes)) if axes else table
@@ -171,11 +171,11 @@ def _ordered(table: Floats, columns: Sequence[int]) -> Floats:
     return table.transpose(np.argsort(np.argsort(columns)))
 
 
-def _sorted(columns: Iterable[int]) -> Columns:
+def _sorted(columns: Iterable[int]) -> ColumnSet:
     return tuple(sorted(set(columns)))
 
 
-def _codes(rows: Integers, columns: Columns, shape: Sequence[int]) -> Integers:
+def _codes(rows: Integers, columns: ColumnSet, shape: Sequence[int]) -> Integers:
     """Return one number for the values of some columns of each row."""
     found = np.zeros(len(rows), np.int64)
     for column in columns:

@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.array_types import Floats, Integers
 from discreet.privacy.rational import Number, confidence_level, whole
-from discreet.synthesis.columns.domain import Domain
+from discreet.synthesis.columns.domain import CodedColumns
 from discreet.synthesis.models.folding import FoldedModel
 from discreet.synthesis.models.measured import MeasuredTable
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-__all__ = ["SyntheticData", "margin_of_table"]
+__all__ = ["SyntheticData", "count_margin"]
 
 _MOST_ROWS = 100_000_000
 
@@ -30,7 +30,7 @@ class SyntheticData:
 
     Attributes
     ----------
-    domain : Domain
+    domain : CodedColumns
         Its columns.
     measured : tuple of MeasuredTable
         The noisy tables that were released.
@@ -42,7 +42,7 @@ class SyntheticData:
         Whether the noise came from the operating system, not from a replay for tests.
     """
 
-    domain: Domain
+    domain: CodedColumns
     measured: tuple[MeasuredTable, ...] = field(repr=False)
     model: FoldedModel = field(repr=False)
     method: str
@@ -95,7 +95,7 @@ class SyntheticData:
         )
 
 
-def margin_of_table(one: MeasuredTable | float, confidence: Number) -> int:
+def count_margin(one: MeasuredTable | float, confidence: Number) -> int:
     """Return half the width of the interval around each count of a measured table, or of a variance.
 
     Discrete Gaussian noise of variance v is beyond t with a probability of at most 2 exp(-t^2 / (2 v)).
