@@ -143,9 +143,10 @@ class Scaled(nn.Module):
 @given(networks(), st.integers(0, 2**31))
 @settings(max_examples=examples(200))
 def test_random_networks_are_those_of_examples_alone(network, seed):
+    """In doubles: norms of few numbers may be so ill-conditioned that floats lose all digits."""
     torch.manual_seed(seed)
     model, inputs = network
-    compare(model, inputs)
+    compare(model.double(), inputs.double(), tolerance=1e-9)
 
 
 def test_the_model_is_not_changed():
