@@ -4,7 +4,8 @@
 long come in two sizes, in one of three ways:
 
 - `examples`: Hypothesis tries fewer examples, unless the profile is "thorough", as in `make test-slow`, which
-  runs all tests of properties again, whether they are marked as slow or not;
+  runs all tests of properties again, whether they are marked as slow or not, with half of their examples, and
+  with all of them if ``EXAMPLES=all``;
 - ``@pytest.mark.few(n)``: of the cases of one test, n are run by `make test`, and the others are slow;
 - `sizes`: one body is run with a small number, and with a large one, which is slow.
 
@@ -31,16 +32,20 @@ def register_profiles() -> None:
 
     There is no deadline: how long an example takes depends on the machine.
     """
-    settings.register_profile("thorough", deadline=None, max_examples=40)
+    settings.register_profile("thorough", deadline=None, max_examples=_thorough(40))
     settings.register_profile("usual", deadline=None, max_examples=12)
     settings.load_profile("usual")
 
 
 def examples(full: int) -> int:
-    """Return how many examples to try: all of them in the profile "thorough", else one in `SHARE`."""
+    """Return how many examples to try: half of them in the profile "thorough", else one in `SHARE`."""
     if settings.get_current_profile_name() == "thorough":
-        return full
+        return _thorough(full)
     return min(full, max(LEAST, full // SHARE))
+
+
+def _thorough(full: int) -> int:
+    return full if os.environ.get("EXAMPLES") == "all" else max(1, full // 2)
 
 
 def releases(full: int) -> int:

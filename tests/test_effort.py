@@ -60,10 +60,13 @@ def test_tests_are_counted_apart_and_few_cases_all_stay():
     assert len(usual(items)) == 2 + 2 + 3
 
 
-def test_the_profile_decides_on_the_number_of_examples():
+def test_the_profile_decides_on_the_number_of_examples(monkeypatch):
     now = settings.get_current_profile_name()
     try:
         settings.load_profile("thorough")
+        monkeypatch.delenv("EXAMPLES", raising=False)
+        assert [examples(full) for full in (1, 3, 40, 300)] == [1, 1, 20, 150]
+        monkeypatch.setenv("EXAMPLES", "all")
         assert [examples(full) for full in (1, 3, 40, 300)] == [1, 3, 40, 300]
         settings.load_profile("usual")
         assert [examples(full) for full in (1, 3, 40, 300)] == [1, effort.LEAST, 5, 37]
