@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
+import mpmath
 import pytest
 
 from canary import (
@@ -21,6 +24,14 @@ __all__ = [
 ]
 
 register_profiles()
+
+
+def _high_precision(fraction: Fraction, *rounding: object) -> mpmath.mpf:
+    return mpmath.mpf(fraction.numerator) / fraction.denominator
+
+
+# mpmath reads fractions by itself from 1.4 on, which PyTorch does not take yet.
+Fraction._mpmath_ = _high_precision
 
 
 @pytest.hookimpl(tryfirst=True)

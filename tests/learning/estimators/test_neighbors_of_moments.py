@@ -35,7 +35,7 @@ WITHOUT_TARGET = {
 }
 WITH_TARGET = {
     "bayes": GaussianNB(),
-    "scaled": Pipeline([("s", StandardScaler()), ("l", LogisticRegression())]),
+    "scaled": Pipeline([("s", StandardScaler()), ("l", LogisticRegression(method="newton"))]),
     "turned": Pipeline([("m", MinMaxScaler()), ("p", PCA(2)), ("a", AdditiveClassifier())]),
 }
 WORST = [

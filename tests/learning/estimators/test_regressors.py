@@ -205,7 +205,7 @@ def test_no_row_decides_how_another_is_read():
 
 def test_a_fit_through_the_door_is_paid_once(tmp_path):
     frame = FRAME[:2000].assign(height=HEIGHTS[:2000], who=np.arange(2000) // 2)
-    columns = {**DECLARED, "height": dp.Bounds(0, 200)}
+    columns = {**DECLARED, "age": dp.Bounds(0, 120, step=1), "height": dp.Bounds(0, 200, step=1)}
     table = dp.Table(frame, person="who", limits=dp.Limits(rows=2), columns=columns)
     budget = dp.Budget(epsilon=10, delta=1e-5)
     clinic = dp.Curator({"visits": table}, budget=budget, ledger=tmp_path / "fits.ledger")
