@@ -23,7 +23,7 @@ from itertools import groupby
 import pytest
 from hypothesis import settings
 
-SHARE = 8
+SHARE = 16
 LEAST = 2
 
 
@@ -33,7 +33,7 @@ def register_profiles() -> None:
     There is no deadline: how long an example takes depends on the machine.
     """
     settings.register_profile("thorough", deadline=None, max_examples=_thorough(40))
-    settings.register_profile("usual", deadline=None, max_examples=12)
+    settings.register_profile("usual", deadline=None, max_examples=6)
     settings.load_profile("usual")
 
 

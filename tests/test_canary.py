@@ -80,6 +80,7 @@ def test_control():
 """
 
 
+@pytest.mark.slow
 def test_every_planted_leak_fails_its_test(tmp_path):
     room = tmp_path / "curator"
     room.mkdir()

@@ -261,6 +261,7 @@ def test_the_contour_agrees_with_residues_and_forty_digits():
     assert error < 1e-13
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("sigma", "rate", "times", "delta"), [(4.0, 0.01, 10_000, 1e-5), (0.9, 0.05, 60, 1e-8)]

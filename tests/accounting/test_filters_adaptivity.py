@@ -188,6 +188,7 @@ def test_going_on_while_some_order_fits_overspends():
     assert 0 < worst(budget, Fraction(FACTOR), menu, spend_with(table)) <= DELTA
 
 
+@pytest.mark.slow
 def test_no_strategy_exceeds_the_curve_at_any_order():
     pairs = {
         "a": (Fraction(3, 5), Fraction(2, 5)),

@@ -56,6 +56,7 @@ def gaussian_directions(sigma, rate, order):
         return mpmath.log1p(add) / (a - 1), mpmath.log1p(remove) / (a - 1)
 
 
+@pytest.mark.slow
 @pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("sigma", "rate"), [(4, 0.01), (0.7, 0.001), (1, 0.2), (2, 0.3), (1.5, 0.5), (1, 0.8), (30, 0.02)]

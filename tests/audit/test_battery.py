@@ -125,6 +125,7 @@ def marked(mechanisms):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 @pytest.mark.parametrize("draws", DRAWS)
 @pytest.mark.parametrize("mechanism", marked([*ENUMERATED, HEAVY_TAILED]), ids=repr)
@@ -135,6 +136,7 @@ def test_the_law_of_the_code_keeps_the_promise(mechanism, draws):
     assert verdicts["enumeration"] == "passed", str(report)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 @pytest.mark.parametrize("draws", DRAWS)
 @pytest.mark.parametrize("mechanism", marked(SAMPLED), ids=repr)

@@ -66,6 +66,7 @@ def test_vectors_are_told_apart_by_their_distances():
     assert -0.35 < bound.excess <= 0
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_floats_are_told_apart_by_their_low_order_bits():
     broken, right = FloatLaplace(), GridLaplace()
@@ -92,6 +93,7 @@ def test_both_orders_of_neighbors_are_attacked():
         assert finding.verdict == "failed"
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_the_finding_holds_the_bound_and_its_rate():
     for mechanism, verdict in ((RandomizedResponse(), "passed"), (HalvedScale(), "failed")):

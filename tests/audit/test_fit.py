@@ -46,6 +46,7 @@ def collect_array(values):
     return type(sample)(values=values, keys=None)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_fresh_releases_fit_the_enumerated_law_and_those_of_a_neighbor_do_not():
     for mechanism, x, other in ((RandomizedResponse(), 0, 1), (IntegerLaplace(), 0, 1)):
@@ -63,6 +64,7 @@ def test_outputs_that_the_law_does_not_know_are_rejected():
     assert fit(mechanism, 0, collect([*released, 3]), law) == "failed"
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 @pytest.mark.parametrize("draws", sizes(6_000, 20_000))
 def test_grid_noise_is_compared_in_steps_from_the_rounded_input(draws):

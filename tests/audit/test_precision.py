@@ -54,6 +54,7 @@ class Silent:
         self.release = mechanism.release
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 @pytest.mark.parametrize("grid", sizes(Fraction(1, 1 << 16), Fraction(1, 1 << 40), Fraction(1, 4)))
 def test_a_public_grid_passes(grid):

@@ -17,6 +17,7 @@ def examples(command):
     return [line.strip() for line in joined.splitlines() if line.strip().startswith("discreet ")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
 def test_every_example_in_the_help_runs(command, tmp_path, monkeypatch):
     prepare(tmp_path, monkeypatch)

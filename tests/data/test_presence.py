@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -42,6 +43,7 @@ def shuffled(data, seed):
     return {table: order.sample(rows, len(rows)) for table, rows in data.items()}
 
 
+@pytest.mark.slow
 @quick
 @given(
     relation_plans.data,

@@ -11,6 +11,7 @@ from effort import sizes
 from examples import trimmed_mean as example
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 @pytest.mark.parametrize("runs", sizes(200, 2000))
 def test_measured_medians_are_the_computed_ones(monkeypatch, runs):

@@ -73,6 +73,7 @@ def test_lanes_on_a_cut_point_are_decided_by_further_bits(scale):
         check_lazy_branch(table, cell, cuts[cell])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", RATIO_SCALES, ids=lambda scale: f"{float(scale):g}")
 def test_neighboring_values_differ_by_exactly_the_claimed_factor(scale):
     """Pure epsilon, for all values of the table and the first beyond it: enclosures of what is drawn."""
@@ -90,6 +91,7 @@ def test_neighboring_values_differ_by_exactly_the_claimed_factor(scale):
     assert widths[1] * 2**1500 < widths[0], "the enclosures do not close in on the exact ratio"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [Fraction(17), Fraction(637, 10), Fraction(1000)])
 def test_values_made_of_digits_keep_the_claimed_factor(scale):
     shift = low_bits(scale)

@@ -57,6 +57,7 @@ def attempt(text: str, tables):
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", sizes(0, *range(1, PARTS)))
 def test_every_input_is_answered_or_refused(part):
     tables = worlds(part).with_person

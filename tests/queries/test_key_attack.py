@@ -117,6 +117,7 @@ class Asked:
         return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("many", sizes(3, 150))
 def test_no_answer_moves_further_with_one_person_than_is_declared(many):
     seed = random.SystemRandom().randrange(1 << 32)

@@ -72,6 +72,7 @@ def session(seed: int, questions: int, seen: Counter) -> None:
             ask(grammar.question(chooser.choice([0, 1, 2])), pair, salt, chooser, seen)
 
 
+@pytest.mark.slow
 @pytest.mark.hypothesis
 def test_one_person_keeps_to_the_limits_of_a_question():
     seen = Counter()

@@ -38,6 +38,7 @@ def test_distance_by_trying_every_step():
             assert distance_to_sensitive(profile, bound) == (beyond[0] if beyond else NEVER)
 
 
+@pytest.mark.slow
 def test_a_distance_moves_by_one_between_neighbors():
     rng = np.random.default_rng(8)
     for _ in range(60):

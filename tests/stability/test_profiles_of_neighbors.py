@@ -121,6 +121,7 @@ def test_subgraph_counts_of_neighbors():
             check(*(count(edges[:, 0], edges[:, 1], nodes=nodes, **options) for edges in (table, table[1:])))
 
 
+@pytest.mark.slow
 def test_truncated_triangles_of_neighbors():
     source = np.random.default_rng(5)
     for _ in range(100):

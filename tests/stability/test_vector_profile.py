@@ -35,6 +35,7 @@ def test_the_joint_bound_is_at_least_what_all_data_sets_show(relation):
         assert all(float(bound.local_at(k)) >= x - 1e-12 for k, x in enumerate(found))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("norm", ["l1", "l2"])
 def test_the_bound_moves_by_one_distance_between_neighbors(norm):
     around = neighbors_of(range(4), relation=ADD_REMOVE_PERSON)

@@ -64,6 +64,7 @@ def test_discrete_laplace_is_the_sum(shift, scale):
             holds(bound, finite(p, q, order))
 
 
+@pytest.mark.slow
 def test_the_worst_discrete_laplace_vector_moves_in_one_coordinate():
     event = events.DiscreteLaplace(sensitivity=4, scale=2)
     reach = 90

@@ -9,6 +9,7 @@ from curator.ledger.processes import run
 PROCESSES = 16
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("grants", [1000])
 def test_sixteen_processes_get_exactly_what_there_is(backend, place, grants):

@@ -148,6 +148,7 @@ def test_the_ends_of_intervals_keep_their_names(sql):
         ask(sql)
 
 
+@pytest.mark.slow
 def test_an_answer_must_fit_into_the_ledger():
     """What could be computed but not kept would be charged and never answered."""
     wide = changed_tables(columns={**COLUMNS, "household": Keys(range(1_000_000))})

@@ -246,6 +246,7 @@ def hard_relations(draw, tables):
     return relation
 
 
+@pytest.mark.slow
 @pytest.mark.hypothesis
 def test_both_sides_are_of_one_type_wherever_values_meet(engine):
     tables = hard_tables(engine)

@@ -101,6 +101,7 @@ def statement(plan):
     return base.sql_of(bounded_totals(plan, TABLES, SALT), TABLES["t"]._backend)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(conditions(WIDE, NUMBERS))
 def test_digits_in_the_shared_statement_make_the_own_one(condition):

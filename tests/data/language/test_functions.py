@@ -161,6 +161,7 @@ HARD = [
 ]
 
 
+@pytest.mark.slow
 def test_every_function_means_the_same_on_every_engine(engine):
     table = engine.table(made.numbered(HARD))
     for place in range(0, len(EVERY), 60):

@@ -170,6 +170,7 @@ def test_crowded_persons_keep_what_the_rule_says(engine):
             assert values(table, plan) == expected
 
 
+@pytest.mark.slow
 def test_limits_are_exact(engine):
     """One person in three cities, with as many rows as the number of the city."""
     rows = [

@@ -70,6 +70,7 @@ def test_the_local_sensitivity_of_triangles_moves_by_one():
     assert max(local for _, local in FACTS.values()) == NODES - 2
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("mechanism", MADE, ids=repr)
 def test_the_law_of_the_code_keeps_the_promise_on_all_graphs(mechanism):

@@ -69,6 +69,7 @@ def test_budgets_are_translated_on_the_safe_side():
     assert budget_for(ArcsinhNormal(spread=1), APPROXIMATE)["rho"] < Fraction(1, 10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("offer", [PURE, CONCENTRATED], ids=["pure", "concentrated"])
 def test_the_decay_is_chosen_for_the_hinted_sensitivities(offer):
     """Local sensitivities that grow with the distance: neither the least nor the largest decay is best."""

@@ -100,6 +100,7 @@ def test_the_best_spread_is_found_by_the_error_of_the_published_table():
     assert min(ours) < 0.7 * min(published(step / 100) for step in range(12, 50))
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("spread", [Fraction(1, 5), Fraction(1), Fraction(3)])
 def test_the_law(spread):
@@ -110,6 +111,7 @@ def test_the_law(spread):
         laws.check_moments(noise)
 
 
+@pytest.mark.slow
 def test_samples():
     laws.check_samples(LaplaceLogNormal(spread=0.5), count=400)
 

@@ -54,6 +54,7 @@ def test_shift_and_budget_are_inverse():
     assert Fraction(1, 2) * (1 - Fraction(1, 10**9)) <= spent <= Fraction(1, 2) * (1 + Fraction(1, 10**13))
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("spread", [Fraction(1, 5), Fraction(7, 10), Fraction(3, 2)])
 def test_the_law(spread):

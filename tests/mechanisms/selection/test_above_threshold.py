@@ -212,6 +212,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.few(2)
 @pytest.mark.parametrize("variant", BROKEN.values(), ids=BROKEN.keys())
 def test_broken_variants_of_the_literature_exceed_epsilon(variant):

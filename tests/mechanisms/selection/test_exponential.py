@@ -105,6 +105,7 @@ def test_scores_that_do_not_move_together_break_the_monotone_rate(monkeypatch):
     assert loss > 1.9
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.statistical
 @pytest.mark.parametrize("monotone", [False, True])
@@ -118,6 +119,7 @@ def test_exact_sampling(monotone):
         assert (p_value > FALSE_ALARM) == right
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_real_scores_follow_the_law_on_their_grid():
     mechanism = Exponential(sensitivity=0.1, epsilon=1)

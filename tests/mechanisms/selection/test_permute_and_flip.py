@@ -169,6 +169,7 @@ def test_scores_that_do_not_move_together_break_the_monotone_rate():
     assert abs(loss - 2) < 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.statistical
 @pytest.mark.parametrize("monotone", [False, True])

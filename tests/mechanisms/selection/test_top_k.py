@@ -131,6 +131,7 @@ def test_gumbel_noise_added_once_has_the_same_law():
         assert abs(mpmath.quad(ordered, [-20, 0, 5, 20, 100]) - claimed) < 1e-8
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_releases_follow_the_law():
     mechanism = TopK(k=2, sensitivity=1, epsilon=2)

@@ -284,6 +284,7 @@ def test_clients_that_race_get_one_limit_and_one_answer(place):
     assert curators[0].spent.requests == 2
 
 
+@pytest.mark.slow
 def test_neighbors_differ_in_noisy_numbers_alone(place, tmp_path):
     """One person more, with 300,000 rows: the counts by size move by one, and with the same noise nothing else."""
     crowd = pandas.DataFrame(

@@ -188,6 +188,7 @@ def misses(name, offer, count, *, shrunk=0.0):
     return found.max()
 
 
+@pytest.mark.slow
 @pytest.mark.few(4)
 @pytest.mark.parametrize("name", CASES)
 def test_what_was_bought_is_covered(name):

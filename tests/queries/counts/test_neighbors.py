@@ -114,6 +114,7 @@ def session(seed, seen):
             check(question, LITTLE, pair, salt, Counter())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("many", sizes(1, 2))
 def test_one_person_moves_measurements_no_further_than_noise_was_made_for(many):
     seen = Counter()

@@ -151,6 +151,7 @@ def joint_law(rows_of_persons, most, epsilons):
     return law
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [1, 2, 1000])
 def test_limit_and_answer_together_are_as_private_as_they_cost_by_enumeration(more):
     """One person more, with any rows: no limit with its count is likelier by more than exp(epsilon)."""

@@ -115,6 +115,7 @@ def test_a_split_reaches_the_choices():
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.few(6)
 @pytest.mark.parametrize("offer", [Offer.pure, Offer.concentrated, lambda e: Offer(epsilon=e, delta=1e-6)])
 @pytest.mark.parametrize(

@@ -156,6 +156,7 @@ def test_raising_negative_counts_to_zero_adds_no_more_than_is_said(clinic):
         assert (column.lower >= 0).all()
 
 
+@pytest.mark.slow
 def test_a_wanted_error_is_met_by_what_is_asked(clinic):
     found = clinic.preview(RANGES, error={"old": 40})
     assert found["old"].margin <= 40

@@ -121,6 +121,7 @@ def test_without_the_filter_other_sexes_are_one_more_class(curator):
     assert sum(squares.values()) * 1e-4 == pytest.approx(14, rel=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_the_worked_example_errs_as_much_as_is_said(curator):
     request = curator.request(TWO_SEXES, epsilon=Fraction(1, 4))

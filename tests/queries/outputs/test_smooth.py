@@ -55,6 +55,7 @@ def test_trimmed_means_and_smooth_medians_are_near_the_truth(tmp_path, offer):
     assert "m_lower" not in answer.to_pandas()
 
 
+@pytest.mark.slow
 def test_noise_is_far_below_that_of_the_mean(tmp_path):
     """Bounds are wide and values close together: the mean pays for the bounds, the trimmed mean does not."""
     curator, rows = clinic(tmp_path)

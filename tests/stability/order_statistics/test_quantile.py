@@ -107,6 +107,7 @@ def test_the_largest_values():
     assert profile.local_at(2) == 2**54
 
 
+@pytest.mark.slow
 def test_many_values_agree_with_all_distances():
     values = np.random.default_rng(3).integers(0, 10**6, 3000) ** 2
     for relation, rows, level in (

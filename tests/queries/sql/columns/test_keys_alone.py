@@ -56,6 +56,7 @@ def test_listing_keys_is_counting_their_rows():
     assert counted.identity == listed.identity == distinct.identity
 
 
+@pytest.mark.slow
 def test_a_key_without_rows_is_rarely_listed(clinic):
     """At a confidence of 80% Rome is listed in at most a tenth of the releases: the noise is symmetric."""
     listed, releases = 0, 100

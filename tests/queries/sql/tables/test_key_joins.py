@@ -133,6 +133,7 @@ JOINS = (
 )
 
 
+@pytest.mark.slow
 def test_one_person_moves_a_join_by_keys_within_the_sensitivity():
     @generated(embedded(), WORLDS, st.sampled_from(JOINS))
     def check(world, rows):
