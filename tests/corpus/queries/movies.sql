@@ -100,7 +100,7 @@ SELECT ROUND(AVG(size), 2) AS mean_cast
 FROM (SELECT movie_id, LEAST(COUNT(*), 30) AS size FROM cast_info GROUP BY movie_id) AS s;
 
 -- name: 16 first title in the alphabet
--- never: take that of 'production_year', or bound it, as in CLIP(x, 0, 100)
+-- never: take that of 'production_year', or read it as numbers, as in CLIP(CAST("title" AS FLOAT), 0, 100)
 SELECT MIN(t.title) AS first_title
 FROM title t, movie_keyword mk, keyword k
 WHERE t.id = mk.movie_id AND mk.keyword_id = k.id AND k.keyword = 'sequel';
