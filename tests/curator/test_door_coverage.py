@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import effort
 from curator.doors import COLUMNS, usual_visits, visits
 from discreet.curator import Draw
 from discreet.curator.release.release import finish, pack, unpack
@@ -19,7 +20,6 @@ from discreet.data import CountNonNull, Keys, Limits, Sum, compute, fresh_salt
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy.events import DiscreteLaplace
 from discreet.queries import MeanOutput, Offer, build_request, parse
-from effort import releases
 from significance import FALSE_ALARM
 
 pytestmark = pytest.mark.statistical
@@ -129,7 +129,7 @@ def test_intervals_cover_as_often_as_they_say(question, offer):
 @pytest.mark.parametrize("offer", OFFERS)
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_intervals_cover_as_often_as_they_say_in_thousands_of_releases(question, offer):
-    print(question, offer, *check_coverage(question, offer, max(2_500, releases(10_000))))
+    print(question, offer, *check_coverage(question, offer, max(2_500, effort.releases(10_000))))
 
 
 @pytest.mark.slow
