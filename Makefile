@@ -29,7 +29,7 @@ test-slow: $(VENV)/.test  ## the long tests, and those of properties with all ex
 	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile=thorough
 
 coverage: $(VENV)/.test  ## intervals of calculated answers over ten thousand releases each
-	RELEASES=all $(PYTEST) -m slow -k "cover" tests/queries tests/curator
+	RELEASES=all $(PYTEST) -m slow -k "cover" tests/queries tests/curator tests/learning
 
 corpus: $(VENV)/.test  ## how many of 400 queries, as people write them, are answered
 	$(BIN)/python -m tests.corpus

@@ -14,7 +14,7 @@ from discreet.learning.design.features import Features, NumberColumn
 from discreet.learning.regression.whitened_fit import WhitenedFit
 from discreet.learning.regression.whitened_regression import WhitenedRegression
 from discreet.learning.training.budgets import stated_budget
-from effort import sizes
+from effort import releases, sizes
 from learning.regression.replayed_noise import recorded
 from significance import FALSE_ALARM
 
@@ -58,7 +58,7 @@ SETTINGS = {
     "setting",
     [pytest.param(one, marks=() if place < 2 else pytest.mark.slow) for place, one in enumerate(SETTINGS)],
 )
-@pytest.mark.parametrize("runs", sizes(100, 10_000))
+@pytest.mark.parametrize("runs", sizes(100, max(1_000, releases(10_000))))
 def test_intervals_cover_and_are_hardly_wider_than_the_errors_need(setting, runs):
     """The oracle: how large errors really are, over as many releases of fresh rows with fresh noise."""
     count, budget = SETTINGS[setting]
