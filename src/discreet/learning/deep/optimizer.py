@@ -71,6 +71,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
         self._is_private = True
         self._sum: ClippedSum | None = None
         self._batch: PhysicalBatch | None = None
+        self._held: list[tuple[Tensor, int, int]] = []
         self._is_drawing = False
         self.has_updated = False
         self.left_out: list[int] = []
@@ -162,7 +163,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
                 self._sum = ClippedSum(self._parameters, self._groups, self._plan)
                 for batch in self._rows.batches(*self._sampler.draw(self._plan.rate)):
                     self._batch = batch
-                    self._buffers = self._versions()
+                    self._held = self._held_values()
                     self._book.open()
                     yield batch.rows
                     if self._batch is not None:
@@ -228,15 +229,21 @@ class PrivateOptimizer(torch.optim.Optimizer):
             raise ParameterError(
                 "model", "has other trained parameters than at the start", "dp.learning.private again"
             )
-        if self._buffers != self._versions():
+        held = self._held_values()
+        if len(held) != len(self._held) or any(
+            value is not before or state != state_before
+            for (value, *state), (before, *state_before) in zip(held, self._held, strict=True)
+        ):
             raise ParameterError(
                 "model",
-                "changes a buffer in its forward pass, which would carry examples into checkpoints",
+                "changes a buffer or parameter in its forward pass, which would carry examples into checkpoints",
                 "modules without running statistics",
             )
 
-    def _versions(self) -> list[int]:
-        return [buffer._version for buffer in self._model.buffers()]
+    def _held_values(self) -> list[tuple[Tensor, int, int]]:
+        """Return all that a checkpoint of the model holds, with how often and where it was written."""
+        values = [*self._model.buffers(), *self._model.parameters()]
+        return [(value, value._version, value.data_ptr()) for value in values]
 
     def close(self) -> None:
         """End the run: remove the hooks from the model, and close the journal."""
