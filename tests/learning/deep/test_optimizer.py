@@ -141,8 +141,9 @@ def test_a_step_is_recorded_before_anything_is_drawn_or_read():
 
     record = Record()
     data = Watched(record)
-    optimizer, model = small_run(data=data, batch=20, steps=2, record=record)
-    data.reads.clear()
+    blank = (torch.zeros(3), torch.tensor(0.0))
+    optimizer, model = small_run(data=data, blank=blank, batch=20, steps=2, record=record)
+    assert data.reads == []
     train(optimizer, model)
     assert record.events == [optimizer.plan.step_event] * 2
     assert sorted(set(data.reads)) == [1, 2]

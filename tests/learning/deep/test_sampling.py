@@ -85,7 +85,8 @@ def test_no_id_decides_how_another_is_read(ids, other):
 
 
 @pytest.mark.parametrize(
-    "missing", [None, float("nan"), np.float32("nan"), Decimal("NaN"), Decimal("sNaN"), pd.NaT, pd.NA, [1], (1, None)]
+    "missing",
+    [None, float("nan"), np.float32("nan"), Decimal("NaN"), Decimal("sNaN"), pd.NaT, pd.NA, [1], (1, None)],
 )
 def test_examples_without_an_owner_are_never_drawn(missing):
     assert owners([7, missing, 7, missing, 8]) == (2, [0, 2, 4], [0.5, 0.5, 1.0])
@@ -98,7 +99,12 @@ def test_ids_of_every_kind_of_array_are_read():
     days = np.array(["2020-01-01", "NaT", "2020-01-02", "2020-01-01"], "datetime64[ns]")
     for people in (days, pd.Series(days)):
         assert owners(people) == (2, [0, 2, 3], [0.5, 1.0, 0.5])
-    for people in (torch.tensor([3, 4, 3]), np.array(["u", "v", "u"]), pd.Series([1, 2, 1]), pa.array([5, 6, 5])):
+    for people in (
+        torch.tensor([3, 4, 3]),
+        np.array(["u", "v", "u"]),
+        pd.Series([1, 2, 1]),
+        pa.array([5, 6, 5]),
+    ):
         assert owners(people) == (2, [0, 1, 2], [0.5, 1.0, 0.5])
     for people in (np.zeros((5, 1)), 7, "abcde" * 2):
         with pytest.raises(ParameterError, match="people"):

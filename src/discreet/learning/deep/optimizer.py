@@ -18,6 +18,7 @@ from discreet.learning.deep.clipped_sum import ClippedSum
 from discreet.learning.deep.example_rows import ExampleRows, PhysicalBatch
 from discreet.learning.deep.plan import TrainingPlan
 from discreet.learning.deep.sampling import PeopleSampler
+from discreet.learning.deep.secret_randomness import SecretRandomness
 from discreet.privacy.events import Event
 from discreet.privacy.rational import Number
 
@@ -73,6 +74,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
         self._batch: PhysicalBatch | None = None
         self._held: list[tuple[Tensor, int, int]] = []
         self._is_drawing = False
+        self._randomness = SecretRandomness()
         self.has_updated = False
         self.left_out: list[int] = []
 
@@ -150,7 +152,8 @@ class PrivateOptimizer(torch.optim.Optimizer):
 
         Each step draws its people anew, and may take several batches, which all have the same size: the last
         is padded with zeros, which count for nothing. Each batch is for one call of `step`. A step is
-        recorded before its people are drawn.
+        recorded before its people are drawn. Until `step` PyTorch's generators have a secret state, for masks
+        of dropout and the like: do not seed them in the loop.
         """
         if self._is_drawing:
             raise ParameterError("batches", "are being drawn already", "one loop over them at a time")
@@ -161,7 +164,9 @@ class PrivateOptimizer(torch.optim.Optimizer):
                     self._record.charge(self._plan.step_event)
                 self._taken += 1
                 self._sum = ClippedSum(self._parameters, self._groups, self._plan)
-                for batch in self._rows.batches(*self._sampler.draw(self._plan.rate)):
+                drawn = self._sampler.draw(self._plan.rate)
+                self._randomness.renew()
+                for batch in self._rows.batches(*drawn):
                     self._batch = batch
                     self._held = self._held_values()
                     self._book.open()
@@ -172,7 +177,10 @@ class PrivateOptimizer(torch.optim.Optimizer):
                             "were drawn and not used: no step was taken with the last one",
                             "optimizer.step(losses) for every batch",
                         )
+                    self._randomness.enter()
+                self._randomness.leave()
         finally:
+            self._randomness.leave()
             self._is_drawing, self._batch, self._sum = False, None, None
 
     def step(self, losses: Tensor | None = None) -> None:
@@ -198,6 +206,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
             : len(batch.places)
         ].cpu()
         self.left_out += batch.places[~counted.numpy()].tolist()
+        self._randomness.leave()
         self._batch, self.has_updated = None, batch.is_last
         if batch.is_last:
             self._update(total)
