@@ -145,6 +145,42 @@ def test_norms_are_never_below_the_exact_ones(seed, cancels):
         assert bound <= sqrt(exact) * (1 + 1e-5)
 
 
+@pytest.mark.parametrize("tiny", [2.0**-1040, 2.0**-540, 2.0**-210])
+def test_doubles_that_underflow_in_a_norm_move_no_sum_further_than_is_charged(tiny):
+    """The square of a tiny number is 0, its product with a huge one is not; clipping must not miss it."""
+    huge, clipping = 2.0**511, FlatClipping(1e-12)
+    left, right = (torch.full((1, 1, 2), size, dtype=torch.float64) for size in (tiny, huge))
+    index = torch.zeros(1, 1, dtype=torch.long)
+    plan = plan_for(4, clipping)
+    for uses in (
+        [OuterUse(left, right)],
+        [OuterUse(right, left)],
+        [OuterUse(left.expand(1, 3, 2), right.expand(1, 3, 2))],
+        [LookupUse(index, left, 2)],
+        [RowsUse(torch.full((1, 4), tiny, dtype=torch.float64))],
+    ):
+        moved = summed([torch.zeros(2, 2)], [uses], [1.0], clipping).steps().astype(object)
+        assert (moved**2).sum() <= plan.squared_sensitivity
+
+
+def test_doubles_in_range_are_kept_and_others_decide_about_themselves_alone():
+    rows = torch.tensor([[2.0**-199, 2.0**199], [2.0**-201, 1.0], [2.0**201, 1.0]], dtype=torch.float64)
+    bounds = _norms([[RowsUse(rows)]], torch.ones(3, dtype=torch.float64))
+    assert Fraction(float(bounds[0])) ** 2 >= sum(Fraction(float(value)) ** 2 for value in rows[0])
+    assert bounds.isfinite().tolist() == [True, True, False]
+    assert RowsUse(rows).each()[1].tolist() == [0.0, 1.0]
+
+
+def test_all_uses_of_a_parameter_are_added_at_once():
+    """Beside a total of 2^33, each of three uses alone would be lost; together they round once."""
+    uses = [RowsUse(torch.full((2, 1), 0.1)) for _ in range(3)]
+    total = ClippedSum([torch.zeros(1)], [[0]], plan_for(1, FlatClipping(2.0**18)))
+    total._totals[0][0] = 2.0**33
+    total.add([uses], torch.ones(2, dtype=torch.float64), 2.0**18)
+    ulp = 2.0**-19
+    assert abs(float(total._totals[0][0]) - 2.0**33 - 0.6 * 2.0**-18) <= ulp / 2
+
+
 @given(st.integers(0, 2**31))
 @settings(max_examples=examples(80))
 def test_sums_are_within_their_rounding_of_exact_ones(seed):

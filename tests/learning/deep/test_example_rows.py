@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import UserDict
+
 import numpy as np
 import pytest
 import torch
@@ -19,6 +21,22 @@ class Named(Dataset):
 
     def __getitem__(self, place):
         return {"pixels": torch.full((2,), place + 1.0), "label": place + 1, "extra": np.ones(3, np.int64)}
+
+
+BLANK = {"pixels": torch.zeros(2), "label": 0, "extra": np.zeros(3, np.int64)}
+
+
+class Listed(Dataset):
+    """Examples from a list."""
+
+    def __init__(self, examples):
+        self.examples = examples
+
+    def __len__(self):
+        return len(self.examples)
+
+    def __getitem__(self, place):
+        return self.examples[place]
 
 
 class Stream(IterableDataset):
@@ -45,16 +63,73 @@ def test_an_empty_step_has_one_batch_of_padding():
 
 
 def test_examples_of_any_shape_are_read():
-    (batch,) = ExampleRows(Named(), 4).batches(np.array([2, 6]), np.ones(2))
+    (batch,) = ExampleRows(Named(), 4, blank=BLANK).batches(np.array([2, 6]), np.ones(2))
     assert batch.rows["label"].tolist() == [3, 7, 0, 0]
     assert batch.rows["pixels"][:, 0].tolist() == [3, 7, 0, 0]
     assert batch.rows["extra"].sum() == 6
 
 
 def test_batches_are_made_as_the_caller_says():
-    rows = ExampleRows(Named(), 3, collate=lambda examples: [example["label"] for example in examples])
+    def labels(examples):
+        return [example["label"] for example in examples]
+
+    rows = ExampleRows(Named(), 3, labels, BLANK)
     (batch,) = rows.batches(np.array([1]), np.ones(1))
     assert batch.rows == [2, 0, 0]
+
+
+def padded(length=None):
+    """A collate that pads texts to a length, or to the longest of the batch."""
+
+    def collate(texts):
+        longest = length or max(len(text) for text in texts)
+        return UserDict(words=torch.tensor([[*text, *[0] * (longest - len(text))] for text in texts]))
+
+    return collate
+
+
+def test_a_batch_whose_shape_examples_decide_is_refused():
+    texts = Listed([[1, 2], [3, 4], [5, 6, 7]])
+    rows = ExampleRows(texts, 4, padded(), [0, 0])
+    list(rows.batches(np.array([0, 1]), np.ones(2)))
+    with pytest.raises(ParameterError, match="other shapes"):
+        list(rows.batches(np.array([0, 1, 2]), np.ones(3)))
+    (batch,) = ExampleRows(texts, 4, padded(3), [0, 0]).batches(np.array([0, 2]), np.ones(2))
+    assert batch.rows["words"].tolist() == [[1, 2, 0], [5, 6, 7], [0, 0, 0], [0, 0, 0]]
+
+
+def test_a_batch_whose_type_an_example_decides_is_refused():
+    """The usual collate takes whole numbers to floats of 32 bits as soon as one has a fraction."""
+    rows = ExampleRows(Listed([2**30 + 1, 7, 0.5]), 4, blank=0)
+    list(rows.batches(np.array([0, 1]), np.ones(2)))
+    with pytest.raises(ParameterError, match="types"):
+        list(rows.batches(np.array([0, 2]), np.ones(2)))
+
+
+def test_no_example_is_read_to_find_shapes():
+    class Unread(Listed):
+        def __getitem__(self, place):
+            raise AssertionError
+
+    with pytest.raises(ParameterError, match="blank is missing"):
+        ExampleRows(Unread([1, 2]), 4)
+    ExampleRows(Unread([1, 2]), 4, blank=0)
+
+
+@pytest.mark.parametrize(
+    "data", [(torch.ones(5, 2),), TensorDataset(torch.ones(5, 2)), torch.ones(5, 2), np.ones((5, 2))]
+)
+def test_shapes_of_tensors_and_arrays_are_public(data):
+    def first(examples):
+        return [torch.as_tensor(one[0] if isinstance(one, tuple) else one) for one in examples]
+
+    (batch,) = ExampleRows(data, 3, first).batches(np.array([4]), np.ones(1))
+    assert [row.tolist() for row in batch.rows] == [[1, 1], [0, 0], [0, 0]]
+
+
+def test_a_batch_without_a_shape_is_refused():
+    with pytest.raises(ParameterError, match="no shape can be seen"):
+        ExampleRows(Listed([1]), 4, set, 0)
 
 
 @pytest.mark.parametrize(

@@ -141,8 +141,9 @@ def test_a_step_is_recorded_before_anything_is_drawn_or_read():
 
     record = Record()
     data = Watched(record)
-    optimizer, model = small_run(data=data, batch=20, steps=2, record=record)
-    data.reads.clear()
+    blank = (torch.zeros(3), torch.tensor(0.0))
+    optimizer, model = small_run(data=data, blank=blank, batch=20, steps=2, record=record)
+    assert data.reads == []
     train(optimizer, model)
     assert record.events == [optimizer.plan.step_event] * 2
     assert sorted(set(data.reads)) == [1, 2]
@@ -315,16 +316,51 @@ def test_a_checkpoint_of_other_noise_is_refused():
         other.load_state_dict(other.state_dict())
 
 
-def test_a_buffer_that_keeps_examples_is_refused():
+def write(model, mean):
+    model.mean.add_(mean)
+
+
+def assign(model, mean):
+    model.mean = model.mean + mean
+
+
+def point_elsewhere(model, mean):
+    model.mean.data = model.mean + mean
+
+
+def add_another(model, mean):
+    model.register_buffer("last", mean)
+
+
+def write_frozen(model, mean):
+    with torch.no_grad():
+        model.center.add_(mean)
+
+
+def assign_frozen(model, mean):
+    model.center = nn.Parameter(mean, requires_grad=False)
+
+
+def write_trained(model, mean):
+    with torch.no_grad():
+        model.layer.weight.add_(mean)
+
+
+@pytest.mark.parametrize(
+    "keep", [write, assign, point_elsewhere, add_another, write_frozen, assign_frozen, write_trained]
+)
+def test_a_model_that_keeps_examples_is_refused(keep):
     class Counting(nn.Module):
         def __init__(self):
             super().__init__()
             self.layer = nn.Linear(3, 1)
+            self.center = nn.Parameter(torch.zeros(3), requires_grad=False)
             self.register_buffer("mean", torch.zeros(3))
 
         def forward(self, x):
-            self.mean.add_(x.detach().mean(0))
-            return self.layer(x)
+            found = self.layer(x.clone())
+            keep(self, x.detach().mean(0))
+            return found
 
     optimizer, model = small_run(Counting())
     with pytest.raises(ParameterError, match="buffer"):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
+import torch
 from scipy import stats
 
 from discreet.errors import ParameterError
@@ -61,3 +65,47 @@ def test_a_sample_may_be_empty_or_whole():
 def test_people_must_be_as_many_as_examples():
     with pytest.raises(ParameterError, match="people"):
         PeopleSampler(5, [1, 2], 1)
+
+
+def owners(people):
+    """Who owns which places, by drawing everybody."""
+    sampler = PeopleSampler(len(people), people, len(people))
+    places, weights = sampler.draw(Fraction(1))
+    return sampler.people, places.tolist(), weights.tolist()
+
+
+@pytest.mark.parametrize("other", [0.5, "x", None, float("nan"), b"y", (1, 2)])
+@pytest.mark.parametrize("ids", [[2**53, 2**53 + 1], ["a", "a\0"], [1, 2**70], [True, "True"]])
+def test_no_id_decides_how_another_is_read(ids, other):
+    """An array of one type would take two of these for one person, or fail, once the other came."""
+    count, places, weights = owners([*ids, other])
+    assert owners(ids) == (2, [0, 1], [1.0, 1.0])
+    assert places[:2] == [0, 1]
+    assert weights == [1.0] * count
+
+
+@pytest.mark.parametrize(
+    "missing",
+    [None, float("nan"), np.float32("nan"), Decimal("NaN"), Decimal("sNaN"), pd.NaT, pd.NA, [1], (1, None)],
+)
+def test_examples_without_an_owner_are_never_drawn(missing):
+    assert owners([7, missing, 7, missing, 8]) == (2, [0, 2, 4], [0.5, 0.5, 1.0])
+    sampler = PeopleSampler(2, [missing, missing], 1)
+    assert sampler.people == 0
+    assert len(sampler.draw(Fraction(1, 2))[0]) == 0
+
+
+def test_ids_of_every_kind_of_array_are_read():
+    days = np.array(["2020-01-01", "NaT", "2020-01-02", "2020-01-01"], "datetime64[ns]")
+    for people in (days, pd.Series(days)):
+        assert owners(people) == (2, [0, 2, 3], [0.5, 1.0, 0.5])
+    for people in (
+        torch.tensor([3, 4, 3]),
+        np.array(["u", "v", "u"]),
+        pd.Series([1, 2, 1]),
+        pa.array([5, 6, 5]),
+    ):
+        assert owners(people) == (2, [0, 1, 2], [0.5, 1.0, 0.5])
+    for people in (np.zeros((5, 1)), 7, "abcde" * 2):
+        with pytest.raises(ParameterError, match="people"):
+            PeopleSampler(5, people, 1)

@@ -63,8 +63,8 @@ class ClippedSum:
             factors = self._plan.clipping.factors(norm, len(self._groups), bound)
             factors = torch.where(finite & kept, factors * weights, 0.0)
             for place in group:
-                for use in uses[place]:
-                    self._totals[place] += use.weighted_sum(factors)
+                if uses[place]:  # all uses first: the total is rounded once for each batch (lemma 3)
+                    self._totals[place] += sum(use.weighted_sum(factors) for use in uses[place])
         if self._plan.count_weight:
             within = (
                 torch.where(norms[0] <= bound, 1, -1) * (weights * self._plan.count_weight).floor().long()

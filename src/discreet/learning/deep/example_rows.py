@@ -18,6 +18,9 @@ __all__ = ["ExampleRows", "PhysicalBatch", "length_of"]
 
 _DATA = "a dataset with a length, or a tuple of tensors with examples along the first axis"
 
+_BATCHES = "tensors, arrays, numbers and texts, in tuples, lists and mappings"
+_SHAPES = "batches of one public shape, such as texts that are padded to a fixed length, whatever is in them"
+
 
 @dataclass(frozen=True, eq=False)
 class PhysicalBatch:
@@ -42,15 +45,27 @@ class ExampleRows:
         How many examples a batch has, padding included.
     collate : callable, optional
         Makes a batch of a list of examples.
+    blank : example, optional
+        A public example, for padding. By default zeros, of the shape that the rows of tensors or of an array
+        have; other data has no public shape, and needs one.
+
+    Guarantee
+    ---------
+    All batches have the tree of shapes and types of a batch of blanks, which is public: one that has another
+    is refused and not given out.
     """
 
-    def __init__(self, data: Any, size: int, collate: Callable[[list[Any]], Any] | None = None) -> None:
+    def __init__(
+        self, data: Any, size: int, collate: Callable[[list[Any]], Any] | None = None, blank: Any = None
+    ) -> None:
         self._data = _checked(data)
         self._size = size
         tensors = isinstance(self._data, TensorDataset) and collate is None
         self._tensors = self._data.tensors if tensors else None
         self._collate = collate or default_collate
-        self._blank = None if tensors else _blank(self._data[0])
+        if not tensors:
+            self._blank = _blank(self._data) if blank is None else blank
+            self._shapes = _shapes(self._collate([self._blank] * size))
 
     def batches(self, places: Integers, weights: Floats) -> Iterator[PhysicalBatch]:
         """Yield the examples at these places; one batch of padding where there are none."""
@@ -74,7 +89,10 @@ class ExampleRows:
                 torch.cat([tensor[chosen], tensor.new_zeros((missing, *tensor.shape[1:]))])
                 for tensor in self._tensors
             ]
-        return self._collate([*(self._data[int(place)] for place in places), *[self._blank] * missing])
+        rows = self._collate([*(self._data[int(place)] for place in places), *[self._blank] * missing])
+        if _shapes(rows) != self._shapes:
+            raise ParameterError("collate", "makes batches of other shapes or types than of blanks", _SHAPES)
+        return rows
 
 
 def length_of(data: Any) -> int:
@@ -104,14 +122,29 @@ def _checked(data: Any) -> Any:
     return data
 
 
-def _blank(example: Any) -> Any:
-    """Return an example of the same shape that holds zeros."""
-    if isinstance(example, Tensor):
-        return torch.zeros_like(example)
-    if isinstance(example, np.ndarray):
-        return np.zeros_like(example)
-    if isinstance(example, Mapping):
-        return {key: _blank(value) for key, value in example.items()}
-    if isinstance(example, tuple | list):
-        return type(example)(_blank(value) for value in example)
-    return type(example)()
+def _blank(data: Any) -> Any:
+    """Return zeros in the shape of an example, where it is a public fact of the data's type."""
+    if isinstance(data, TensorDataset):
+        return tuple(tensor.new_zeros(tensor.shape[1:]) for tensor in data.tensors)
+    if isinstance(data, Tensor):
+        return data.new_zeros(data.shape[1:])
+    if isinstance(data, np.ndarray) and data.dtype.kind in "biufc":
+        return np.zeros(data.shape[1:], data.dtype)
+    raise ParameterError(
+        "blank",
+        "is missing: this data has no public shape",
+        "a made-up example of the shape that all have, such as (torch.zeros(3, 32, 32), 0)",
+    )
+
+
+def _shapes(batch: Any) -> Any:
+    """Return the tree of a batch with shapes and types in place of values."""
+    if isinstance(batch, Tensor | np.ndarray):
+        return type(batch), tuple(batch.shape), str(batch.dtype), str(getattr(batch, "device", ""))
+    if isinstance(batch, Mapping):
+        return type(batch), {key: _shapes(value) for key, value in batch.items()}
+    if isinstance(batch, tuple | list):
+        return type(batch), [_shapes(value) for value in batch]
+    if batch is None or isinstance(batch, bool | int | float | str | bytes | np.generic):
+        return type(batch)
+    raise ParameterError("collate", "makes batches of which no shape can be seen", _BATCHES)

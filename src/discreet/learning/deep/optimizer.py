@@ -18,6 +18,7 @@ from discreet.learning.deep.clipped_sum import ClippedSum
 from discreet.learning.deep.example_rows import ExampleRows, PhysicalBatch
 from discreet.learning.deep.plan import TrainingPlan
 from discreet.learning.deep.sampling import PeopleSampler
+from discreet.learning.deep.secret_randomness import SecretRandomness
 from discreet.privacy.events import Event
 from discreet.privacy.rational import Number
 
@@ -71,7 +72,9 @@ class PrivateOptimizer(torch.optim.Optimizer):
         self._is_private = True
         self._sum: ClippedSum | None = None
         self._batch: PhysicalBatch | None = None
+        self._held: list[tuple[Tensor, int, int]] = []
         self._is_drawing = False
+        self._randomness = SecretRandomness()
         self.has_updated = False
         self.left_out: list[int] = []
 
@@ -149,7 +152,8 @@ class PrivateOptimizer(torch.optim.Optimizer):
 
         Each step draws its people anew, and may take several batches, which all have the same size: the last
         is padded with zeros, which count for nothing. Each batch is for one call of `step`. A step is
-        recorded before its people are drawn.
+        recorded before its people are drawn. Until `step` PyTorch's generators have a secret state, for masks
+        of dropout and the like: do not seed them in the loop.
         """
         if self._is_drawing:
             raise ParameterError("batches", "are being drawn already", "one loop over them at a time")
@@ -160,9 +164,11 @@ class PrivateOptimizer(torch.optim.Optimizer):
                     self._record.charge(self._plan.step_event)
                 self._taken += 1
                 self._sum = ClippedSum(self._parameters, self._groups, self._plan)
-                for batch in self._rows.batches(*self._sampler.draw(self._plan.rate)):
+                drawn = self._sampler.draw(self._plan.rate)
+                self._randomness.renew()
+                for batch in self._rows.batches(*drawn):
                     self._batch = batch
-                    self._buffers = self._versions()
+                    self._held = self._held_values()
                     self._book.open()
                     yield batch.rows
                     if self._batch is not None:
@@ -171,7 +177,10 @@ class PrivateOptimizer(torch.optim.Optimizer):
                             "were drawn and not used: no step was taken with the last one",
                             "optimizer.step(losses) for every batch",
                         )
+                    self._randomness.enter()
+                self._randomness.leave()
         finally:
+            self._randomness.leave()
             self._is_drawing, self._batch, self._sum = False, None, None
 
     def step(self, losses: Tensor | None = None) -> None:
@@ -197,6 +206,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
             : len(batch.places)
         ].cpu()
         self.left_out += batch.places[~counted.numpy()].tolist()
+        self._randomness.leave()
         self._batch, self.has_updated = None, batch.is_last
         if batch.is_last:
             self._update(total)
@@ -228,15 +238,21 @@ class PrivateOptimizer(torch.optim.Optimizer):
             raise ParameterError(
                 "model", "has other trained parameters than at the start", "dp.learning.private again"
             )
-        if self._buffers != self._versions():
+        held = self._held_values()
+        if len(held) != len(self._held) or any(
+            value is not before or state != state_before
+            for (value, *state), (before, *state_before) in zip(held, self._held, strict=True)
+        ):
             raise ParameterError(
                 "model",
-                "changes a buffer in its forward pass, which would carry examples into checkpoints",
+                "changes a buffer or parameter in its forward pass, which would carry examples into checkpoints",
                 "modules without running statistics",
             )
 
-    def _versions(self) -> list[int]:
-        return [buffer._version for buffer in self._model.buffers()]
+    def _held_values(self) -> list[tuple[Tensor, int, int]]:
+        """Return all that a checkpoint of the model holds, with how often and where it was written."""
+        values = [*self._model.buffers(), *self._model.parameters()]
+        return [(value, value._version, value.data_ptr()) for value in values]
 
     def close(self) -> None:
         """End the run: remove the hooks from the model, and close the journal."""

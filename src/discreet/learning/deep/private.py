@@ -42,6 +42,7 @@ def private(
     population: int | None = None,
     physical: int | None = None,
     collate: Callable[[list[Any]], Any] | None = None,
+    blank: Any = None,
     record: str | os.PathLike[str] | StepRecord | None = None,
 ) -> PrivateOptimizer:
     """Make an optimizer private: stochastic gradient descent with clipped gradients and exact noise.
@@ -71,7 +72,12 @@ def private(
     physical : int, optional
         How many examples one forward pass takes: steps of any size fit into memory.
     collate : callable, optional
-        Makes a batch of a list of examples, as for a DataLoader.
+        Makes a batch of a list of examples, as for a DataLoader. Its batches must have the shapes and types
+        that a batch of blanks has, whatever is in them: texts are padded to a fixed length, not to the longest
+        of the batch, which would let one person decide how gradients of others are bounded.
+    blank : example, optional
+        A public, made-up example, which pads batches and says what shapes they have. Tensors and arrays need
+        none: zeros of the shape of their rows.
     record : path or Permit, optional
         Where steps are recorded before they are taken: a file, so that no step of a run that was killed is
         forgotten, or a permit of a curator, whose ledger is charged.
@@ -86,7 +92,7 @@ def private(
     (epsilon, delta) for adding or removing a person with all examples, for everything that is released: the
     weights after every step, and the states of the optimizer. It holds if (1) nothing else of the data is
     released, (2) the losses given to `step` are those of the batch that was drawn, each a function of its own
-    example, and (3) the framework computes what it computes for one example alike whatever other examples are
+    example with shapes that do not depend on examples, and randomness that is PyTorch's, unseeded, and (3) the framework computes what it computes for one example alike whatever other examples are
     in the batch (proof: docs/proofs/private_gradients.md).
 
     Finite precision
@@ -137,7 +143,7 @@ def private(
     size = usual if physical is None else whole(physical, "physical", least=2)
     if plan.population * held > size * _MOST_BATCHES:
         raise ParameterError("physical", "is so small that a step may have over 2^20 batches", "larger")
-    rows = ExampleRows(data, size, collate)
+    rows = ExampleRows(data, size, collate, blank)
     kept, taken = _opened(record, plan)
     return PrivateOptimizer(optimizer, model, plan=plan, sampler=sampler, rows=rows, record=kept, taken=taken)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,7 +23,9 @@ class PeopleSampler:
     length : int
         How many examples there are.
     people : array or None
-        Whose each example is; None where each is someone else's.
+        Whose each example is; None where each is someone else's. Each value is read by itself: two examples
+        are one person's if their values are equal in Python. An example without an owner (None, a value that
+        is not equal to itself such as NaN, or one that cannot be a key) is never drawn.
     examples : int
         How many examples of one person a step uses at most.
 
@@ -37,13 +40,13 @@ class PeopleSampler:
         self._order: Integers | None = None
         self.people = length
         if people is not None:
-            owners = np.asarray(people)
-            if owners.shape != (length,):
-                raise ParameterError("people", "are not one for each example", "an array as long as the data")
-            _, codes = np.unique(owners, return_inverse=True)
-            self._order = np.argsort(codes, kind="stable")
-            self._ends = np.cumsum(np.bincount(codes)) if length else np.zeros(0, np.int64)
-            self.people = len(self._ends)
+            owned: dict[Any, list[int]] = {}
+            for place, owner in enumerate(_listed(people, length)):
+                if _is_somebody(owner):
+                    owned.setdefault(owner, []).append(place)
+            self._order = np.array([place for own in owned.values() for place in own], np.int64)
+            self._ends = np.cumsum([len(own) for own in owned.values()], dtype=np.int64)
+            self.people = len(owned)
 
     def draw(self, rate: Fraction) -> tuple[Integers, Floats]:
         """Return the places of the examples of one step, in order, and their weights.
@@ -66,6 +69,30 @@ class PeopleSampler:
         found, weight = np.concatenate(places), np.concatenate(weights)
         order = np.argsort(found, kind="stable")
         return found[order], weight[order]
+
+
+def _listed(people: Any, length: int) -> list[Any]:
+    """Return the values one by one, never as an array of one type, which one value would choose for all."""
+    if getattr(getattr(people, "dtype", None), "kind", "") in ("m", "M"):
+        people = np.asarray(people)
+        people = np.where(np.isnat(people), None, people.astype(np.int64).astype(object))
+    to_list = next(
+        (getattr(people, name) for name in ("to_pylist", "tolist", "to_list") if hasattr(people, name)), None
+    )
+    listed = to_list() if to_list else list(people) if hasattr(people, "__len__") else None
+    if getattr(people, "ndim", 1) != 1 or not isinstance(listed, list) or len(listed) != length:
+        raise ParameterError("people", "are not one for each example", "an array as long as the data")
+    return listed
+
+
+def _is_somebody(owner: Any) -> bool:
+    if isinstance(owner, tuple):
+        return all(_is_somebody(part) for part in owner)
+    try:
+        hash(owner)
+        return owner is not None and bool(owner == owner)  # noqa: PLR0124 - NaN is not
+    except Exception:  # noqa: BLE001 - any value that cannot tell whose it is
+        return False
 
 
 def _some(many: int, few: int) -> Integers:

@@ -9,6 +9,9 @@ Each use is a function of stored numbers, which are what they are: whatever the 
 to them, G_i is by definition the exact real function of the stored numbers of example i. Norms are computed
 in doubles; `mass` bounds the terms that were added up, so that the rounding of a norm and of a sum is bounded
 by it (docs/proofs/private_gradients.md, lemmas 2 and 3).
+
+Products of four numbers of 32 bits fit into doubles. Of doubles they may not, so that doubles below 2^-200 are
+stored as 0 and those above 2^200 as infinite, each by itself: a long example cannot hide behind a norm of 0.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from torch import Tensor
 
 __all__ = ["LookupUse", "OuterUse", "RowsUse", "Use", "outer_use", "squared_norms"]
 
+_LEAST, _MOST = 2.0**-200, 2.0**200  # of doubles: products of four neither underflow nor overflow
 _COLUMNS = 1 << 14  # of a block that is summed in doubles: 256 rows of it stay in the cache
 
 
@@ -59,6 +63,9 @@ class RowsUse(Use):
     """Gradients written out: one row of numbers for each example."""
 
     rows: Tensor
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rows", _held(self.rows))
 
     @property
     def terms(self) -> int:
@@ -98,6 +105,10 @@ class OuterUse(Use):
 
     left: Tensor
     right: Tensor
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "left", _held(self.left))
+        object.__setattr__(self, "right", _held(self.right))
 
     @property
     def positions(self) -> int:
@@ -156,6 +167,9 @@ class LookupUse(Use):
     slopes: Tensor
     rows: int
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "slopes", _held(self.slopes))
+
     @property
     def positions(self) -> int:
         """How many rows an example reads."""
@@ -191,6 +205,14 @@ class LookupUse(Use):
     def without(self, kept: Tensor) -> LookupUse:
         """Return zeros for examples that are not kept."""
         return LookupUse(self.index, self.slopes.masked_fill(~kept[:, None, None], 0), self.rows)
+
+
+def _held(values: Tensor) -> Tensor:
+    """Return doubles whose products stay in range; infinite ones make their example count for nothing."""
+    if values.dtype != torch.float64:
+        return values
+    sizes = values.abs()
+    return values.masked_fill(sizes < _LEAST, 0.0).masked_fill(sizes > _MOST, torch.inf)
 
 
 def outer_use(left: Tensor, right: Tensor) -> Use:

@@ -1,0 +1,67 @@
+"""Secret randomness for PyTorch: masks of dropout belong to places in a batch, so nobody may know them.
+
+Who else takes part decides at which place an example stands. With masks that somebody knows, one more person
+would give everybody behind another mask; with secret and independent ones, all places are alike.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from discreet.noise import current, uniform_below
+
+__all__ = ["SecretRandomness"]
+
+_WORDS = slice(24, 24 + 8 * 624)  # of the state of PyTorch's generator: 624 words of 32 bits, in 8 bytes each
+
+
+class SecretRandomness:
+    """Lends PyTorch's generators a secret state while a batch is read and run, and takes it away after.
+
+    The state outside, which a checkpoint may hold, is left as it was.
+    """
+
+    def __init__(self) -> None:
+        self._outside: list[Tensor] | None = None
+        self._secret: list[Tensor] = []
+
+    def renew(self) -> None:
+        """Draw a secret state for one step, and begin to use it.
+
+        A seed has 32 bits on the processor, few enough to try all of them; so the whole state is drawn.
+        """
+        self.leave()
+        self._outside = _states()
+        source = current()
+        high, low = (int(word) for word in uniform_below(2**32, 2, source))
+        torch.manual_seed((high << 31) ^ low)
+        state = torch.get_rng_state()
+        state.numpy()[_WORDS].view(np.uint64)[:] = uniform_below(2**32, 624, source)
+        torch.set_rng_state(state)
+
+    def enter(self) -> None:
+        """Go on with the secret state."""
+        if self._outside is None:
+            self._outside = _states()
+            _restore(self._secret)
+
+    def leave(self) -> None:
+        """Put the state outside back."""
+        if self._outside is not None:
+            self._secret = _states()
+            _restore(self._outside)
+            self._outside = None
+
+
+def _states() -> list[Tensor]:
+    """Return the states of the generators of the processor and of all devices in use."""
+    devices = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
+    return [torch.get_rng_state(), *devices]
+
+
+def _restore(states: list[Tensor]) -> None:
+    torch.set_rng_state(states[0])
+    for device, state in enumerate(states[1:]):
+        torch.cuda.set_rng_state(state, device)

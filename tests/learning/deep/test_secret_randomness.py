@@ -1,0 +1,107 @@
+"""Randomness inside a step is secret, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from discreet.learning.deep.secret_randomness import _WORDS, SecretRandomness
+from discreet.noise import replay
+from learning.deep.training_runs import losses_of, small_run
+
+
+def masks_of_a_run(**options):
+    """What dropout does in each batch of a run whose caller seeds PyTorch with a known number."""
+    torch.manual_seed(0)
+    optimizer, model = small_run(nn.Sequential(nn.Dropout(0.5), nn.Linear(3, 1)), **options)
+    found = []
+    for batch in optimizer.batches():
+        found.append(functional_mask())
+        optimizer.step(losses_of(model, batch))
+    optimizer.close()
+    return found
+
+
+def functional_mask():
+    return nn.functional.dropout(torch.ones(64)).tolist()
+
+
+def test_masks_are_not_those_of_a_known_seed():
+    first, second = masks_of_a_run(), masks_of_a_run()
+    assert first[0] != second[0]
+    torch.manual_seed(0)
+    assert functional_mask() != first[0]
+
+
+def test_masks_of_all_batches_differ():
+    found = masks_of_a_run(batch=100, physical=8)
+    assert len(found) > 20
+    assert len({tuple(mask) for mask in found}) == len(found)
+
+
+def test_a_replay_repeats_the_masks():
+    runs = []
+    for _ in range(2):
+        with replay(5):
+            runs.append(masks_of_a_run())
+    assert runs[0] == runs[1]
+
+
+def test_examples_are_read_with_secret_randomness():
+    class Noisy(torch.utils.data.Dataset):
+        def __len__(self):
+            return 20
+
+        def __getitem__(self, place):
+            return torch.rand(3), torch.tensor(1.0)
+
+    blank = (torch.zeros(3), torch.tensor(0.0))
+    first = []
+    for _ in range(2):
+        torch.manual_seed(0)
+        optimizer, _ = small_run(data=Noisy(), blank=blank, batch=20)
+        first.append(next(optimizer.batches())[0])
+        optimizer.close()
+    assert not torch.equal(*first)
+
+
+def test_the_state_outside_is_as_it_was_after_every_step_and_at_the_end():
+    """A checkpoint of the generator would tell masks otherwise, and how many batches there were."""
+    torch.manual_seed(3)
+    optimizer, model = small_run(nn.Sequential(nn.Dropout(0.5), nn.Linear(3, 1)))
+    before = torch.get_rng_state()
+    for batch in optimizer.batches():
+        assert not torch.equal(torch.get_rng_state(), before)
+        optimizer.step(losses_of(model, batch))
+        assert torch.equal(torch.get_rng_state(), before)
+    assert torch.equal(torch.get_rng_state(), before)
+    optimizer.close()
+    broken, _ = small_run()
+    before = torch.get_rng_state()
+    batches = broken.batches()
+    next(batches)
+    batches.close()
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+@pytest.mark.parametrize("seed", [0, 5, 2**32 - 1])
+def test_the_whole_state_is_drawn(seed):
+    """The words are where we write them: another implementation of the generator seeds the same ones."""
+    torch.manual_seed(seed)
+    held = torch.get_rng_state().numpy()[_WORDS].view(np.uint64)
+    assert (held == np.random.RandomState(seed).get_state()[1]).all()
+    secret = SecretRandomness()
+    secret.renew()
+    drawn = torch.get_rng_state().numpy()[_WORDS].view(np.uint64).copy()
+    secret.leave()
+    assert len(set(drawn.tolist())) > 620
+    assert drawn.max() < 2**32
+    oracle = np.random.RandomState(0)
+    oracle.set_state(("MT19937", drawn.astype(np.uint32), 624))
+    secret.enter()
+    found = torch.randint(0, 2**20, (700,)).tolist()
+    secret.leave()
+    words = oracle.randint(0, 2**32, 700, dtype=np.uint32)
+    assert found == [int(word) % 2**20 for word in words]
