@@ -13,7 +13,7 @@ from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number
 from discreet.queries.counts.question import LinearQuestion
-from discreet.synthesis.asking.table_synthesis import TableSynthesis
+from discreet.synthesis.asking.table_synthesis import ANSWER_NAMES, TableSynthesis
 from discreet.synthesis.columns.coded_column import MOST_CELLS, CodedColumn, whole_axis
 from discreet.synthesis.columns.domain import CodedColumns
 from discreet.synthesis.methods.adaptive import Adaptive, WeightedSets
@@ -71,6 +71,12 @@ class SynthesisQuestion(LinearQuestion):
         self, tables: Mapping[str, Table], offer: Offer, confidence: Fraction
     ) -> TabulatedRequest:
         """Return the request that an offer buys; everything that can be refused is refused here."""
+        taken = sorted(ANSWER_NAMES & set(self.columns))
+        if taken:
+            raise UnsupportedQuery(
+                f"the answer has columns of its own that are called {', '.join(map(repr, taken))}; "
+                "give columns of the data other names"
+            )
         public = self.domain(tables)
         axes = [public.table_axis(name, self.widths.get(name), None, MOST_CELLS) for name in self.columns]
         held = tuple(CodedColumn(axis=whole_axis(axis) if self.missing else axis) for axis in axes)
