@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from fractions import Fraction
 from itertools import combinations
 from math import prod
 
@@ -19,7 +20,7 @@ from discreet.synthesis.measuring.exact_tables import CountedRows, ExactTables
 from discreet.synthesis.measuring.stated_rho import StatedRho
 from discreet.synthesis.models.folding import FoldedModel, JoinedCells, folded_column
 from discreet.synthesis.models.measured import MeasuredTable
-from discreet.synthesis.models.tree_fit import column_tables
+from discreet.synthesis.models.simplex import nearest_whole_counts, whole_rows_counted
 from discreet.synthesis.release.synthetic_data import SyntheticData
 
 __all__ = ["MOST_TABLE_CELLS", "Synthesizer", "all_pairs", "checked_terms"]
@@ -104,16 +105,16 @@ class Synthesizer(Record, ABC):
 
     def folds(self, columns: Sequence[MeasuredTable]) -> tuple[JoinedCells, ...]:
         """Return how the cells of each column are joined for tables of several, from its released counts."""
-        estimates, total = column_tables(self.domain.shape, columns)
+        variance, total = Fraction(self.variances[0]), whole_rows_counted(columns)
         return tuple(
             folded_column(
-                estimate,
-                self.variances[0] ** 0.5,
+                nearest_whole_counts(one.counts, total),
+                variance,
                 total,
                 ordered=column.is_ordered,
                 last=column.has_missing,
             )
-            for column, estimate in zip(self.domain.columns, estimates, strict=True)
+            for column, one in zip(self.domain.columns, columns, strict=True)
         )
 
     def __repr__(self) -> str:
