@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import prod
 
 from discreet.curator.request.tabulated_request import TabulatedRequest
 from discreet.data import ContingencyTable, Group, Relation, Table, sensitivity
@@ -29,7 +28,6 @@ METHODS: dict[str, type[Synthesizer]] = {
     "spanning tree": SpanningTree,
 }
 """The methods by name."""
-_MOST_CELLS = 20_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -83,16 +81,11 @@ class SynthesisQuestion(LinearQuestion):
         domain = CodedColumns(columns=held)
         rows = self._rows(tables, public.source, domain)
         made = self._synthesizer(domain, offer, rows)
+        made.check_cells()
         measures = tuple(
             ContingencyTable(axes=tuple(held[column].axis for column in chosen))
             for chosen in made.counted_sets
         )
-        cells = sum(prod(domain.shape[column] for column in chosen) for chosen in made.counted_sets)
-        if cells > _MOST_CELLS:
-            raise UnsupportedQuery(
-                f"{len(measures):,} tables of {cells:,} cells are more than {_MOST_CELLS:,}; "
-                "ask for fewer columns or wider cells, for method='independent', or for a workload"
-            )
         return TabulatedRequest(
             plan=Group(source=public.source, present=() if self.missing else tuple(axes), measures=measures),
             versions=public.versions,
