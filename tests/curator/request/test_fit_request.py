@@ -36,7 +36,7 @@ def learner_of(rows=3, epsilon=1):
 
 def request_of(rows=3, learner=None, **changes):
     axes = tuple(Axis(column=name, values=values) for name, values in FACTS.items())
-    plan = RowPlan(source=Source(table="t"), columns=axes, target="y", rows=rows, reader="noisy_newton")
+    plan = RowPlan(source=Source(table="t"), columns=axes, target="y", rows=rows, reader="objective_perturbation")
     stated = {"plan": plan, "versions": (("t", "1"),), "learner": learner or learner_of(rows), **changes}
     return FitRequest(**stated)
 
@@ -118,9 +118,23 @@ def test_failures_say_nothing(failing):
     assert caught.value.__context__ is None
 
 
+@pytest.mark.parametrize("wrong", [MemoryError("secret 41"), {"weights": float("nan")}, {"weights": object()}])
+def test_a_draw_that_failed_is_the_one_answer(wrong):
+    # Drawing again would be another draw for the same charge, and whether one fails depends on its noise.
+    request = request_of()
+    given = {"side_effect": wrong} if isinstance(wrong, Exception) else {"return_value": wrong}
+    with mock.patch.object(type(request.learner), "draw", **given):
+        content = request.draw({"t": table_of()})
+    assert json.loads(content) == {"drawn": None, "private": True}
+    with pytest.raises(EngineFailed) as caught:
+        request.drawn_of(content)
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+
+
 def test_words_and_names():
     request = request_of()
     assert request.names == ("y",)
-    assert "Laplace" in request.remark
+    assert "objective perturbation" in request.remark
     assert float(request.confidence) == 0.95
-    assert len(request.expectations(100)) == 2
+    assert len(request.expectations(100)) == 1

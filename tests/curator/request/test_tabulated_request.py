@@ -10,6 +10,7 @@ from discreet.data import Source
 from discreet.errors import EngineFailed, LedgerTampered, ParameterError
 from discreet.privacy.offer import Offer
 from discreet.synthesis.asking.question import SynthesisQuestion
+from discreet.synthesis.asking.table_synthesis import TableSynthesis
 
 
 def table(rows=2, version="1"):
@@ -66,18 +67,53 @@ def test_what_is_drawn_is_read_again_and_nothing_else():
             one.opened(wrong)
 
 
-def test_errors_do_not_leave(monkeypatch):
+def test_errors_of_the_engine_do_not_leave_and_nothing_is_stored(monkeypatch):
+    def fails(*given, **named):
+        raise ValueError("a value from the data")
+
+    tables = {"t": table()}
+    one = request(tables)
+    monkeypatch.setattr("discreet.curator.request.tabulated_request.compute", fails)
+    with pytest.raises(EngineFailed) as found:
+        one.draw(tables)
+    assert found.value.__cause__ is found.value.__context__ is None
+    assert "value from the data" not in str(found.value)
+
+
+@pytest.mark.parametrize("wrong", [MemoryError("a value from the data"), float("nan"), object()])
+def test_a_draw_that_failed_is_the_one_answer(monkeypatch, wrong):
     tables = {"t": table()}
     one = request(tables)
 
     def fails(self, tables):
-        raise ValueError("a value from the data")
+        if isinstance(wrong, Exception):
+            raise wrong
+        return [wrong]
 
     monkeypatch.setattr(type(one.mechanism), "draw", fails)
+    content = one.draw(tables)
+    assert content == b'{"drawn":null,"private":true}'
     with pytest.raises(EngineFailed) as found:
-        one.draw(tables)
-    assert found.value.__cause__ is None
-    assert "value from the data" not in str(found.value)
+        one.opened(content)
+    assert found.value.__cause__ is found.value.__context__ is None
+
+
+def test_a_curator_draws_once_even_if_that_failed(monkeypatch, tmp_path):
+    # Planted: a mechanism that fails after it drew, as if memory had run out. Whether it does depends on its
+    # noise, so that asking again until it works would be many draws for one charge.
+    drawn = []
+    draw = TableSynthesis.draw
+
+    def fails(self, tables):
+        drawn.append(draw(self, tables))
+        raise MemoryError
+
+    monkeypatch.setattr(TableSynthesis, "draw", fails)
+    clinic = dp.Curator({"t": table()}, budget=dp.Budget(rho=10), ledger=tmp_path / "c.ledger")
+    for _ in range(3):
+        with pytest.raises(EngineFailed):
+            clinic.synthesize("t", ["age", "sex"], rho=1, method="independent")
+    assert len(drawn) == clinic.spent.requests == 1
 
 
 def test_a_mechanism_must_read_tables():

@@ -129,6 +129,18 @@ def test_too_many_cells_are_refused_before_the_charge(tmp_path):
     assert clinic.spent.requests == 0
 
 
+@pytest.mark.parametrize("name", ["table", "n", "n_lower", "n_upper"])
+def test_names_of_the_answer_are_refused_before_the_charge(tmp_path, name):
+    columns = {name: dp.Keys([0, 1]), "other": dp.Keys([0, 1])}
+    table = dp.Table(pd.DataFrame({one: [0, 1] for one in columns}), person=dp.EACH_ROW, columns=columns)
+    clinic = dp.Curator({"t": table}, budget=dp.Budget(rho=10), ledger=tmp_path / "c.ledger")
+    with pytest.raises(UnsupportedQuery, match="other names"):
+        clinic.synthesize("t", list(columns), rho=1, method="independent")
+    assert clinic.spent.requests == 0
+    found = clinic.synthesize("t", ["other"], rho=1, method="independent").measured.to_pandas()
+    assert list(found) == ["table", "other", "n", "n_lower", "n_upper"]
+
+
 def test_a_sandbox_synthesizes_and_says_that_it_is_not_private(clinic):
     made = clinic.sandbox(rows=200).synthesize("visits", COLUMNS, rho=1, method="independent")
     assert not made.label["private"]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.data import Bounds, Keys
-from discreet.errors import ParameterError
+from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.noise import replay
 from discreet.synthesis import Adaptive
 from discreet.synthesis.measuring.exact_tables import CountedRows
@@ -130,6 +130,12 @@ def test_hundreds_of_columns_are_refused_with_what_fits():
         Adaptive(columns={f"x{place}": Bounds(0, 1) for place in range(200)}, rho=1)
     with pytest.raises(ParameterError, match="cells"):
         Adaptive(columns={"x": Keys(range(10_000)), "y": Keys(range(10_000))}, rho=1, workload=[("x", "y")])
+
+
+def test_more_cells_than_can_be_held_are_refused_before_rows_are_read():
+    mechanism = Adaptive(columns={f"x{place}": Keys(range(1000)) for place in range(8)}, rho=1)
+    with pytest.raises(UnsupportedQuery, match="wider cells"):
+        mechanism.release(None)  # what cannot be read is not noticed
 
 
 def test_one_column_has_no_rounds():

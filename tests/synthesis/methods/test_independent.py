@@ -1,3 +1,5 @@
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -5,6 +7,8 @@ from discreet.data import Bounds, Keys
 from discreet.errors import ParameterError
 from discreet.noise import replay
 from discreet.synthesis import Independent
+from discreet.synthesis.models import tree_fit
+from discreet.synthesis.models.measured import MeasuredTable
 from synthesis.charged_steps import COLUMNS, is_charged, made_up, watched
 
 
@@ -46,6 +50,18 @@ def test_without_noise_worth_mentioning_columns_are_right():
     frame = found.to_pandas(seed=4)
     assert set(frame["city"].dropna()) <= {"a", "b", "c"}
     assert len(frame) == 2000
+
+
+def test_the_last_digit_of_a_float_decides_no_fold(monkeypatch):
+    # Folds of a stored answer are found again, perhaps where sums of floats are rounded otherwise. Two counts
+    # are at the limit of three deviations.
+    mechanism = Independent(columns={"x": Keys([1, 2, 3])}, rho=Fraction(1, 200))
+    assert mechanism.variances == (100.0,)
+    column = MeasuredTable(columns=(0,), counts=np.array([500, 30, 300, 30]), variance=100.0)
+    folds = mechanism.folds([column])[0].places.tolist()
+    for digit in (1 - 2**-52, 1 + 2**-52):
+        monkeypatch.setattr(tree_fit, "rows_counted", lambda held, digit=digit: 860 * digit)
+        assert mechanism.folds([column])[0].places.tolist() == folds
 
 
 @pytest.mark.parametrize(

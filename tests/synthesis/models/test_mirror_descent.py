@@ -1,3 +1,4 @@
+import tracemalloc
 from itertools import pairwise
 
 import numpy as np
@@ -67,3 +68,24 @@ def test_a_model_that_grows_keeps_what_it_learned():
     # A measured set that is within a clique joins nothing, and the tree stays.
     again = grown.with_measured(columns[0], 10)
     assert again.model.tree is grown.model.tree
+
+
+def test_tables_that_are_not_asked_for_are_not_written_out():
+    # The pair of the two large columns has 2^32 cells, and a workload leaves it out.
+    large = np.ones(1 << 16, np.int64)
+    columns = [
+        MeasuredTable(columns=(0,), counts=large, variance=1.0),
+        MeasuredTable(columns=(1,), counts=large, variance=1.0),
+        MeasuredTable(columns=(2,), counts=np.array([1 << 15, 1 << 15]), variance=1.0),
+    ]
+    model = GrowingModel.begun((1 << 16, 1 << 16, 2), columns, float(1 << 16), 1)
+    tracemalloc.start()
+    try:
+        found = model.tables([(0, 2), (1, 2)])
+        assert tracemalloc.get_traced_memory()[1] < 1 << 26
+    finally:
+        tracemalloc.stop()
+    assert {chosen: table.shape for chosen, table in found.items()} == {
+        (0, 2): (1 << 16, 2),
+        (1, 2): (1 << 16, 2),
+    }

@@ -3,7 +3,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.synthesis.models.measured import MeasuredTable
-from discreet.synthesis.models.simplex import nearest_counts, rows_counted
+from discreet.synthesis.models.simplex import (
+    nearest_counts,
+    nearest_whole_counts,
+    rows_counted,
+    whole_rows_counted,
+)
 from discreet.synthesis.models.tree_fit import column_tables, fitted_tree
 
 
@@ -16,6 +21,31 @@ def test_nearest_counts_satisfy_the_conditions_of_optimality(noisy, total):
     free = found > 1e-9
     assert np.ptp(lowered[free]) < 1e-6  # those above 0 are lowered alike
     assert (lowered[~free] <= lowered[free].max() + 1e-6).all()
+
+
+@given(st.lists(st.integers(-300, 300), min_size=1, max_size=12), st.integers(1, 500))
+def test_whole_counts_are_within_one_of_the_nearest(noisy, total):
+    found = nearest_whole_counts(np.array(noisy), total)
+    assert found.dtype == np.int64
+    assert (found >= 0).all()
+    assert np.abs(found - nearest_counts(np.array(noisy, float), total)).max() <= 1
+
+
+@given(st.lists(st.lists(st.integers(-50, 99), min_size=1, max_size=9), min_size=1, max_size=4))
+def test_whole_rows_are_the_rows_rounded_down(columns):
+    measured = [
+        MeasuredTable(columns=(place,), counts=np.array(one), variance=2.5)
+        for place, one in enumerate(columns)
+    ]
+    assert 0 <= rows_counted(measured) - whole_rows_counted(measured) + 1e-9 < 1 + 2e-9
+
+
+def test_counts_of_any_size_stay_in_64_bits():
+    huge = np.array([2**62, -(2**62), 2**62 - 1, 5])
+    one = MeasuredTable(columns=(0,), counts=huge, variance=1.0)
+    assert 1 <= whole_rows_counted([one]) <= 2**41
+    found = nearest_whole_counts(huge, whole_rows_counted([one]))
+    assert found[0] == found[2] > found[3] >= found[1] == 0
 
 
 def test_totals_and_columns_are_weighted_by_their_precision():

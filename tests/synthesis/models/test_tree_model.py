@@ -18,8 +18,12 @@ def test_message_passing_and_pairs_agree_with_enumeration(found):
     model, whole = found
     for clique, table in zip(model.tree.cliques, model.tables, strict=True):
         np.testing.assert_allclose(table, table_of(whole, clique), atol=1e-9)
-    pairs = model.pairs()
-    assert set(pairs) == set(combinations(range(whole.ndim), 2))
+    every = list(combinations(range(whole.ndim), 2))
+    pairs = model.pairs(every)
+    assert set(pairs) == set(every)
+    for some in (every[::2], every[1::3], []):
+        assert set(model.pairs(some)) == set(some)
+        assert all((model.pairs(some)[pair] == pairs[pair]).all() for pair in some)
     for pair, table in pairs.items():
         np.testing.assert_allclose(table, table_of(whole, pair), atol=1e-9)
 

@@ -121,26 +121,42 @@ class FitRequest:
         return self.learner.expectations(rows)
 
     def draw(self, tables: Mapping[str, Table]) -> bytes:
-        """Read the rows and fit. Exact values never leave this function, and neither do errors."""
-        content = None
+        """Read the rows and fit. Exact values never leave this function, and neither do errors.
+
+        Reading may fail, and be tried again. A learner that fails has given its one answer, which says that
+        nothing was drawn: whether it failed may depend on its noise, and another try would be another draw
+        for the same charge.
+        """
+        values = None
         try:
-            drawn = self.learner.draw(compute_rows(self.plan, tables, salt=fresh_salt()))
-            private = is_private(current().mark(0))
-            written = {"drawn": dict(drawn), "private": private}
-            content = json.dumps(written, separators=(",", ":"), allow_nan=False).encode()
+            values = compute_rows(self.plan, tables, salt=fresh_salt())
         except Exception:  # noqa: S110
             pass
-        if content is None:
+        if values is None:
             raise EngineFailed
-        return content
+        private = is_private(current().mark(0))
+        try:
+            written = {"drawn": dict(self.learner.draw(values)), "private": private}
+            content = json.dumps(written, separators=(",", ":"), allow_nan=False)
+        except Exception:
+            content = json.dumps({"drawn": None, "private": private}, separators=(",", ":"))
+        return content.encode()
 
     def drawn_of(self, content: bytes) -> tuple[Drawn, bool]:
-        """Return what `draw` wrote for the same request, and whether its noise was private."""
+        """Return what `draw` wrote for the same request, and whether its noise was private.
+
+        Raises
+        ------
+        EngineFailed
+            If the learner failed when it drew. It is not asked again.
+        """
         try:
             found = json.loads(content)
             drawn, private = found["drawn"], found["private"]
-            if not isinstance(drawn, dict):
+            if drawn is not None and not isinstance(drawn, dict):
                 raise ValueError
         except (ValueError, KeyError, TypeError):
             raise LedgerTampered("a stored fit is not one of its request") from None
+        if drawn is None:
+            raise EngineFailed
         return drawn, private is True

@@ -149,18 +149,26 @@ class TabulatedRequest:
         return self.mechanism.expectations(self.confidence, rows)
 
     def draw(self, tables: Mapping[str, Table]) -> bytes:
-        """Count, choose and measure. Exact values never leave this function, and neither do errors."""
-        content = None
+        """Count, choose and measure. Exact values never leave this function, and neither do errors.
+
+        Counting may fail, and be tried again. Once anything was drawn there is one answer: a mechanism that
+        fails has drawn nothing that can be read, and this is stored, since whether it failed may depend on
+        its noise, and another try would be another draw for the same charge.
+        """
+        exact = None
         try:
             exact = compute(self.plan, tables, salt=fresh_salt())
-            drawn = self.mechanism.draw(exact.values)
-            private = is_private(current().mark(0))
-            content = json.dumps({"drawn": drawn, "private": private}, separators=(",", ":")).encode()
         except Exception:  # noqa: S110
             pass
-        if content is None:
+        if exact is None:
             raise EngineFailed
-        return content
+        private = is_private(current().mark(0))
+        try:
+            written = {"drawn": self.mechanism.draw(exact.values), "private": private}
+            content = json.dumps(written, separators=(",", ":"), allow_nan=False)
+        except Exception:
+            content = json.dumps({"drawn": None, "private": private}, separators=(",", ":"))
+        return content.encode()
 
     def opened(self, content: bytes) -> tuple[AnswerKeys, tuple[AnswerColumn, ...], bool]:
         """Return keys, columns, and whether they are private, of what `draw` wrote for the same request."""
@@ -172,9 +180,18 @@ class TabulatedRequest:
         return keys, (column,), private
 
     def read(self, content: bytes) -> tuple[object, bool]:
-        """Return what was drawn, as the mechanism wrote it, and whether it is private."""
+        """Return what was drawn, as the mechanism wrote it, and whether it is private.
+
+        Raises
+        ------
+        EngineFailed
+            If the mechanism failed when it drew. It is not asked again.
+        """
         try:
             found = json.loads(content)
-            return found["drawn"], found["private"] is True
+            drawn, private = found["drawn"], found["private"] is True
         except (ValueError, KeyError, TypeError):
             raise LedgerTampered("a stored answer is not one of its request") from None
+        if drawn is None:
+            raise EngineFailed
+        return drawn, private

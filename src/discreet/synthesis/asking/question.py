@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import prod
 
 from discreet.curator.request.tabulated_request import TabulatedRequest
 from discreet.data import ContingencyTable, Group, Relation, Table, sensitivity
@@ -13,7 +12,7 @@ from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number
 from discreet.queries.counts.question import LinearQuestion
-from discreet.synthesis.asking.table_synthesis import TableSynthesis
+from discreet.synthesis.asking.table_synthesis import ANSWER_NAMES, TableSynthesis
 from discreet.synthesis.columns.coded_column import MOST_CELLS, CodedColumn, whole_axis
 from discreet.synthesis.columns.domain import CodedColumns
 from discreet.synthesis.methods.adaptive import Adaptive, WeightedSets
@@ -29,7 +28,6 @@ METHODS: dict[str, type[Synthesizer]] = {
     "spanning tree": SpanningTree,
 }
 """The methods by name."""
-_MOST_CELLS = 20_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -71,22 +69,23 @@ class SynthesisQuestion(LinearQuestion):
         self, tables: Mapping[str, Table], offer: Offer, confidence: Fraction
     ) -> TabulatedRequest:
         """Return the request that an offer buys; everything that can be refused is refused here."""
+        taken = sorted(ANSWER_NAMES & set(self.columns))
+        if taken:
+            raise UnsupportedQuery(
+                f"the answer has columns of its own that are called {', '.join(map(repr, taken))}; "
+                "give columns of the data other names"
+            )
         public = self.domain(tables)
         axes = [public.table_axis(name, self.widths.get(name), None, MOST_CELLS) for name in self.columns]
         held = tuple(CodedColumn(axis=whole_axis(axis) if self.missing else axis) for axis in axes)
         domain = CodedColumns(columns=held)
         rows = self._rows(tables, public.source, domain)
         made = self._synthesizer(domain, offer, rows)
+        made.check_cells()
         measures = tuple(
             ContingencyTable(axes=tuple(held[column].axis for column in chosen))
             for chosen in made.counted_sets
         )
-        cells = sum(prod(domain.shape[column] for column in chosen) for chosen in made.counted_sets)
-        if cells > _MOST_CELLS:
-            raise UnsupportedQuery(
-                f"{len(measures):,} tables of {cells:,} cells are more than {_MOST_CELLS:,}; "
-                "ask for fewer columns or wider cells, for method='independent', or for a workload"
-            )
         return TabulatedRequest(
             plan=Group(source=public.source, present=() if self.missing else tuple(axes), measures=measures),
             versions=public.versions,

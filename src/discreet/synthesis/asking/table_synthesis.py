@@ -23,7 +23,10 @@ from discreet.synthesis.models.folding import JoinedCells
 from discreet.synthesis.models.measured import MeasuredTable
 from discreet.synthesis.release.synthetic_data import count_margin
 
-__all__ = ["TableSynthesis"]
+__all__ = ["ANSWER_NAMES", "TableSynthesis"]
+
+ANSWER_NAMES = frozenset({"table", "n", "n_lower", "n_upper"})
+"""The columns that the list of measured counts has besides those of the data."""
 
 _JOINED = "(several)"
 """What a joined cell of keys is called in the list of measured tables."""

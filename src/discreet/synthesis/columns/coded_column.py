@@ -174,6 +174,8 @@ def _days(values: NDArray[Any]) -> Floats:
 
 def _day(value: object) -> float:
     if isinstance(value, datetime.datetime):
+        if value != value:  # noqa: PLR0124 (the missing time of pandas is a datetime that has no date)
+            return float("nan")
         value = value.date()
     return float((value - _EPOCH).days) if isinstance(value, datetime.date) else float("nan")
 

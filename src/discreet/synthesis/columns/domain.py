@@ -85,10 +85,30 @@ class CodedColumns:
             found = None
         if found is None:
             raise ParameterError("rows", f"have no column {name!r}", "a frame or a mapping with all columns")
-        return np.asarray(found)
+        return _one_by_one(found)
 
     def decoded(self, codes: Integers, random: np.random.Generator) -> dict[str, list[object]]:
         """Return columns of values, in the units of the data, for rows of codes."""
         return {
             column.name: column.decoded(codes[:, place], random) for place, column in enumerate(self.columns)
         }
+
+
+def _one_by_one(found: Any) -> NDArray[Any]:
+    """Return a column as an array in which every value is what it is in the column.
+
+    NumPy and pandas would find one type for all values of a list, or of a column that has a null: a row would
+    decide how others are read. Only a column that says its NumPy type, whatever its rows are, keeps it.
+    """
+    if isinstance(getattr(found, "dtype", None), np.dtype):
+        return np.asarray(found)
+    for form in ("to_pylist", "to_list"):  # Arrow; Polars, and types of pandas that are not NumPy's
+        if hasattr(found, form):
+            found = getattr(found, form)()
+            break
+    if not isinstance(found, list | tuple):
+        return np.asarray(found)
+    held = np.empty(len(found), object)
+    for place, value in enumerate(found):  # a slice would spread values that are lists themselves
+        held[place] = value
+    return held

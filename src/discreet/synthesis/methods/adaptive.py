@@ -22,6 +22,7 @@ from discreet.synthesis.models.folding import FoldedModel, folded_measured
 from discreet.synthesis.models.growing_model import GrowingModel
 from discreet.synthesis.models.measured import MeasuredTable
 from discreet.synthesis.models.simplex import rows_counted
+from discreet.synthesis.release.synthetic_data import SyntheticData
 
 __all__ = ["Adaptive", "WeightedSets"]
 
@@ -164,6 +165,11 @@ class Adaptive(Synthesizer):
         """Of the columns, and of the chosen tables."""
         later = () if self.table_noise is None else (self.table_noise.variance,) * self.rounds
         return (self.column_noise.variance,) * len(self.domain.shape) + later
+
+    def release(self, rows: object) -> SyntheticData:
+        """Return a synthetic table for rows. All tables of the workload are held at once: their cells count."""
+        self.check_cells()
+        return Synthesizer.release(self, rows)
 
     def draw(self, tables: ExactTables) -> tuple[MeasuredTable, ...]:
         """Measure the columns; then choose and measure a table in each round."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from fractions import Fraction
 from itertools import combinations
 from math import prod
 
 from discreet.curator.ledger import JsonValue
+from discreet.errors import UnsupportedQuery
 from discreet.noise import current, is_private
 from discreet.privacy.events import Event
 from discreet.privacy.guarantees import ApproximateDP, ZeroConcentratedDP
@@ -19,13 +21,15 @@ from discreet.synthesis.measuring.exact_tables import CountedRows, ExactTables
 from discreet.synthesis.measuring.stated_rho import StatedRho
 from discreet.synthesis.models.folding import FoldedModel, JoinedCells, folded_column
 from discreet.synthesis.models.measured import MeasuredTable
-from discreet.synthesis.models.tree_fit import column_tables
+from discreet.synthesis.models.simplex import nearest_whole_counts, whole_rows_counted
 from discreet.synthesis.release.synthetic_data import SyntheticData
 
-__all__ = ["MOST_TABLE_CELLS", "Synthesizer", "all_pairs", "checked_terms"]
+__all__ = ["MOST_CELLS_AT_ONCE", "MOST_TABLE_CELLS", "Synthesizer", "all_pairs", "checked_terms"]
 
 MOST_TABLE_CELLS = 1 << 20
 """The largest table that is measured."""
+MOST_CELLS_AT_ONCE = 20_000_000
+"""How many cells all tables have at most that are held at the same time."""
 
 
 class Synthesizer(Record, ABC):
@@ -57,6 +61,16 @@ class Synthesizer(Record, ABC):
         held = self.sets
         joined = {column for chosen in held if len(chosen) > 1 for column in chosen}
         return tuple(chosen for chosen in held if len(chosen) > 1 or chosen[0] not in joined)
+
+    def check_cells(self) -> None:
+        """Refuse more cells than can be held at once. Public: the data play no part in it."""
+        counted = self.counted_sets
+        cells = sum(prod(self.domain.shape[column] for column in chosen) for chosen in counted)
+        if cells > MOST_CELLS_AT_ONCE:
+            raise UnsupportedQuery(
+                f"{len(counted):,} tables of {cells:,} cells are more than {MOST_CELLS_AT_ONCE:,}; "
+                "take fewer columns or wider cells, independent columns, or a workload"
+            )
 
     @property
     def options(self) -> dict[str, JsonValue]:
@@ -104,16 +118,16 @@ class Synthesizer(Record, ABC):
 
     def folds(self, columns: Sequence[MeasuredTable]) -> tuple[JoinedCells, ...]:
         """Return how the cells of each column are joined for tables of several, from its released counts."""
-        estimates, total = column_tables(self.domain.shape, columns)
+        variance, total = Fraction(self.variances[0]), whole_rows_counted(columns)
         return tuple(
             folded_column(
-                estimate,
-                self.variances[0] ** 0.5,
+                nearest_whole_counts(one.counts, total),
+                variance,
                 total,
                 ordered=column.is_ordered,
                 last=column.has_missing,
             )
-            for column, estimate in zip(self.domain.columns, estimates, strict=True)
+            for column, one in zip(self.domain.columns, columns, strict=True)
         )
 
     def __repr__(self) -> str:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
+from fractions import Fraction
+from math import isqrt
 
 import numpy as np
 
@@ -26,7 +27,7 @@ __all__ = [
     "unfolded_column",
 ]
 
-_DEVIATIONS = 3.0
+_DEVIATIONS = 3
 """A cell with fewer rows than so many deviations of the noise is joined with others."""
 
 
@@ -52,28 +53,32 @@ class JoinedCells:
 
 
 def folded_column(
-    counts: Floats, deviation: float, total: float, *, ordered: bool, last: bool
+    counts: Integers, variance: Fraction, total: int, *, ordered: bool, last: bool
 ) -> JoinedCells:
     """Return how cells are joined, from a column's released counts.
 
+    Which cells are joined is decided in integers: a stored answer is read by this rule again, perhaps on
+    another machine, where floats may differ in their last digit.
+
     Parameters
     ----------
-    counts : array of floats
+    counts : array of integers
         The column's counts, none of them negative.
-    deviation : float
+    variance : Fraction
         Of the noise that they had.
-    total : float
-        The number of rows.
+    total : int
+        The number of rows, at least 1.
     ordered : bool
         Whether neighboring cells are alike. Then about sqrt(total / deviation) joined cells are left, of
         about equal counts: finer ones drown in noise, coarser ones lose what the column says.
     last : bool
         Whether the last cell, of missing values, stays apart from those next to it.
     """
-    few = _DEVIATIONS * deviation
+    few = isqrt(_floor(_DEVIATIONS**2 * variance)) + 1
     places = np.zeros(len(counts), np.int64)
     if ordered:
-        enough = max(few, sqrt(max(total, 1.0) * deviation))
+        # The root of total times the deviation: the fourth root of what is an exact fraction.
+        enough = max(few, isqrt(isqrt(_floor(total**2 * variance))))
         many = len(counts) - last
         places[:many] = _neighbors_joined(counts[:many], enough)
         if last:
@@ -83,7 +88,7 @@ def folded_column(
         if rare.sum() <= 1:
             return unfolded_column(len(counts))
         places = np.where(rare, 0, np.cumsum(~rare))
-    weights = np.maximum(counts, 0.0)
+    weights = np.maximum(counts, 0).astype(np.float64)
     sums = np.bincount(places, weights)[places]
     alike = 1.0 / np.bincount(places)[places]
     shares = np.divide(weights, sums, out=alike, where=sums > 0)
@@ -114,13 +119,17 @@ def folded_measured(one: MeasuredTable, folds: Sequence[JoinedCells]) -> Measure
     return MeasuredTable(columns=one.columns, counts=counts, variance=one.variance * many)
 
 
-def _neighbors_joined(counts: Floats, enough: float) -> Integers:
+def _floor(value: Fraction) -> int:
+    return value.numerator // value.denominator
+
+
+def _neighbors_joined(counts: Integers, enough: int) -> Integers:
     """Join neighbors from the left until they hold enough; a cell that does by itself stays alone."""
     places = np.zeros(len(counts), np.int64)
-    place, held, begun = -1, 0.0, False
+    place, held, begun = -1, 0, False
     for cell, count in enumerate(counts.tolist()):
         if not begun or held >= enough or (count >= enough and held > 0):
-            place, held, begun = place + 1, 0.0, True
+            place, held, begun = place + 1, 0, True
         places[cell] = place
         held += count
     return places

@@ -56,6 +56,7 @@ class GrowingModel:
         return tree_cells(self.model.tree.shape, [*joined, columns])
 
     def tables(self, sets: Iterable[ColumnSet]) -> dict[ColumnSet, Floats]:
-        """Return the expected counts of sets of columns."""
-        pairs = self.model.pairs()
-        return {chosen: pairs[chosen] if chosen in pairs else self.model.table(chosen) for chosen in sets}
+        """Return the expected counts of sets of columns, and write out those of no others."""
+        asked = list(sets)
+        pairs = self.model.pairs(chosen for chosen in asked if len(chosen) == 2)
+        return {chosen: pairs[chosen] if chosen in pairs else self.model.table(chosen) for chosen in asked}

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 
-from discreet.array_types import Floats
+from discreet.array_types import Floats, Integers
 from discreet.synthesis.models.measured import MeasuredTable
 
-__all__ = ["nearest_counts", "rows_counted"]
+__all__ = ["nearest_counts", "nearest_whole_counts", "rows_counted", "whole_rows_counted"]
+
+_LARGEST = 1 << 40
+"""Counts beyond it are clamped before they are added up: sums over 2^20 cells hold in 64 bits."""
 
 
 def nearest_counts(noisy: Floats, total: float) -> Floats:
@@ -20,6 +24,16 @@ def nearest_counts(noisy: Floats, total: float) -> Floats:
     return np.asarray(np.maximum(noisy - lowered[last[-1] if len(last) else 0], 0.0))
 
 
+def nearest_whole_counts(noisy: Integers, total: int) -> Integers:
+    """Return whole counts, each within 1 of `nearest_counts`: integers, the same on every machine."""
+    held = np.clip(noisy.reshape(-1), -_LARGEST, _LARGEST).astype(np.int64)
+    ordered = -np.sort(-held)
+    over = np.cumsum(ordered) - min(total, _LARGEST)
+    many = np.arange(1, ordered.size + 1)
+    last = np.flatnonzero(ordered * many > over)[-1]  # the first is one of them, as a total is at least 1
+    return np.maximum(held - over[last] // many[last], 0).reshape(noisy.shape)
+
+
 def rows_counted(measured: Sequence[MeasuredTable]) -> float:
     """Return the number of rows: the mean of all tables' sums, weighted by their precision; at least 1.
 
@@ -28,3 +42,11 @@ def rows_counted(measured: Sequence[MeasuredTable]) -> float:
     sums = np.array([float(one.counts.sum()) for one in measured])
     weights = np.array([1.0 / (np.zeros(one.counts.shape) + one.variance).sum() for one in measured])
     return max(float((sums * weights).sum() / weights.sum()), 1.0)
+
+
+def whole_rows_counted(measured: Sequence[MeasuredTable]) -> int:
+    """Return the number of rows that tables with noise of the same variance say, rounded down; at least 1."""
+    sums = [int(np.clip(one.counts, -_LARGEST, _LARGEST).astype(np.int64).sum()) for one in measured]
+    cells = [one.counts.size for one in measured]
+    weighted = sum((Fraction(held, many) for held, many in zip(sums, cells, strict=True)), Fraction(0))
+    return max(int(weighted // sum(Fraction(1, many) for many in cells)), 1)

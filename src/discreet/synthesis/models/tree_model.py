@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -47,30 +47,32 @@ class TreeModel:
         clique = self.tree.cliques[place]
         return _ordered(summed_out(self.tables[place], clique, columns), columns)
 
-    def pairs(self) -> dict[ColumnSet, Floats]:
-        """Return the expected counts of all pairs of columns.
+    def pairs(self, asked: Iterable[ColumnSet]) -> dict[ColumnSet, Floats]:
+        """Return the expected counts of some pairs of columns, each increasing; no others are written out.
 
         For a column a, the tables P(a, S) of the separators S are passed from clique to clique: P(a, S') is
         the sum of P(a, S) P(C') / P(S) over all else in C'. P(a, b) for b in C' is one more such sum.
         """
+        left = set(asked)
         found: dict[ColumnSet, Floats] = {}
         for place, clique in enumerate(self.tree.cliques):
-            for pair in combinations(clique, 2):
-                if pair not in found:
-                    found[pair] = summed_out(self.tables[place], clique, pair)
-        for column in range(len(self.tree.shape)):
-            for other, table in self._along(column, found).items():
+            for pair in left.intersection(combinations(clique, 2)):
+                found[pair] = summed_out(self.tables[place], clique, pair)
+            left -= set(found)
+        later: dict[int, set[int]] = {}
+        for column, other in left:
+            later.setdefault(column, set()).add(other)
+        for column, wanted in sorted(later.items()):
+            for other, table in self._along(column, wanted).items():
                 found[column, other] = table
         return found
 
-    def _along(self, column: int, found: Mapping[ColumnSet, Floats]) -> dict[int, Floats]:
-        """Return the tables of a column with all later ones that share no clique with it."""
+    def _along(self, column: int, others: Iterable[int]) -> dict[int, Floats]:
+        """Return the tables of a column with later ones that share no clique with it."""
         start = self.tree.clique_of([column])
         assert start is not None  # noqa: S101
-        wanted = {other for other in range(column + 1, len(self.tree.shape)) if (column, other) not in found}
+        wanted = set(others)
         answers: dict[int, Floats] = {}
-        if not wanted:
-            return answers
         waiting = [(start, -1, (self.tables[start], self.tree.cliques[start]))]
         beside = self._neighbors()
         while waiting and wanted:
