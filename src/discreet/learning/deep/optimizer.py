@@ -245,7 +245,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
         ):
             raise ParameterError(
                 "model",
-                "changes a buffer or parameter in its forward pass, which would carry examples into checkpoints",
+                "changes a buffer or parameter in its forward pass, which carries examples into checkpoints",
                 "modules without running statistics",
             )
 

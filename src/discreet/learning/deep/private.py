@@ -73,8 +73,8 @@ def private(
         How many examples one forward pass takes: steps of any size fit into memory.
     collate : callable, optional
         Makes a batch of a list of examples, as for a DataLoader. Its batches must have the shapes and types
-        that a batch of blanks has, whatever is in them: texts are padded to a fixed length, not to the longest
-        of the batch, which would let one person decide how gradients of others are bounded.
+        that a batch of blanks has, whatever is in them: texts are padded to a fixed length, not to the
+        longest of the batch, which would let one person decide how gradients of others are bounded.
     blank : example, optional
         A public, made-up example, which pads batches and says what shapes they have. Tensors and arrays need
         none: zeros of the shape of their rows.
@@ -92,8 +92,9 @@ def private(
     (epsilon, delta) for adding or removing a person with all examples, for everything that is released: the
     weights after every step, and the states of the optimizer. It holds if (1) nothing else of the data is
     released, (2) the losses given to `step` are those of the batch that was drawn, each a function of its own
-    example with shapes that do not depend on examples, and randomness that is PyTorch's, unseeded, and (3) the framework computes what it computes for one example alike whatever other examples are
-    in the batch (proof: docs/proofs/private_gradients.md).
+    example, with shapes that do not depend on examples, and no randomness but PyTorch's, which the loop does
+    not seed, and (3) the framework computes what it computes for one example alike whatever other examples
+    are in the batch (proof: docs/proofs/private_gradients.md).
 
     Finite precision
     ----------------

@@ -91,7 +91,7 @@ def _is_somebody(owner: Any) -> bool:
     try:
         hash(owner)
         return owner is not None and bool(owner == owner)  # noqa: PLR0124 - NaN is not
-    except Exception:  # noqa: BLE001 - any value that cannot tell whose it is
+    except Exception:  # any value that cannot tell whose it is
         return False
 
 

@@ -10,8 +10,8 @@ to them, G_i is by definition the exact real function of the stored numbers of e
 in doubles; `mass` bounds the terms that were added up, so that the rounding of a norm and of a sum is bounded
 by it (docs/proofs/private_gradients.md, lemmas 2 and 3).
 
-Products of four numbers of 32 bits fit into doubles. Of doubles they may not, so that doubles below 2^-200 are
-stored as 0 and those above 2^200 as infinite, each by itself: a long example cannot hide behind a norm of 0.
+Products of four numbers of 32 bits fit into doubles. Of doubles they may not, so that doubles below 2^-200
+are stored as 0 and those above 2^200 as infinite, each by itself: none hides behind a norm of 0.
 """
 
 from __future__ import annotations
