@@ -167,7 +167,7 @@ class Adaptive(Synthesizer):
         return (self.column_noise.variance,) * len(self.domain.shape) + later
 
     def release(self, rows: object) -> SyntheticData:
-        """Return a synthetic table for rows; refused before they are read if all tables have too many cells."""
+        """Return a synthetic table for rows, unless all tables together have too many cells to be held."""
         self.check_cells()
         return Synthesizer.release(self, rows)
 
