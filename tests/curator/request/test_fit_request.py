@@ -36,7 +36,9 @@ def learner_of(rows=3, epsilon=1):
 
 def request_of(rows=3, learner=None, **changes):
     axes = tuple(Axis(column=name, values=values) for name, values in FACTS.items())
-    plan = RowPlan(source=Source(table="t"), columns=axes, target="y", rows=rows, reader="objective_perturbation")
+    plan = RowPlan(
+        source=Source(table="t"), columns=axes, target="y", rows=rows, reader="objective_perturbation"
+    )
     stated = {"plan": plan, "versions": (("t", "1"),), "learner": learner or learner_of(rows), **changes}
     return FitRequest(**stated)
 
@@ -118,7 +120,9 @@ def test_failures_say_nothing(failing):
     assert caught.value.__context__ is None
 
 
-@pytest.mark.parametrize("wrong", [MemoryError("secret 41"), {"weights": float("nan")}, {"weights": object()}])
+@pytest.mark.parametrize(
+    "wrong", [MemoryError("secret 41"), {"weights": float("nan")}, {"weights": object()}]
+)
 def test_a_draw_that_failed_is_the_one_answer(wrong):
     # Drawing again would be another draw for the same charge, and whether one fails depends on its noise.
     request = request_of()

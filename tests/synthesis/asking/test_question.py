@@ -80,6 +80,7 @@ def test_rows_without_a_cell_are_left_out_if_asked(clinic):
     assert not found.to_pandas().isna().any(axis=None)
 
 
+@pytest.mark.slow
 def test_filtered_and_calculated_rows_are_synthesized(clinic):
     rows = clinic.table("visits").filter(dp.col("age") < 30)
     with replay(1):
@@ -87,6 +88,7 @@ def test_filtered_and_calculated_rows_are_synthesized(clinic):
     assert found.to_pandas()["age"].max() < 32
 
 
+@pytest.mark.slow
 def test_widths_and_workloads_are_used(clinic):
     found = clinic.synthesize(
         "visits", COLUMNS, rho=1, width={"age": 10}, workload={("age", "city"): 3, ("city", "cost"): 1}
@@ -95,6 +97,7 @@ def test_widths_and_workloads_are_used(clinic):
     assert {one.columns for one in found.data.measured[3:]} <= {(0, 1), (1, 2)}
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("wrong", "error"),
     [
@@ -129,6 +132,7 @@ def test_too_many_cells_are_refused_before_the_charge(tmp_path):
     assert clinic.spent.requests == 0
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", ["table", "n", "n_lower", "n_upper"])
 def test_names_of_the_answer_are_refused_before_the_charge(tmp_path, name):
     columns = {name: dp.Keys([0, 1]), "other": dp.Keys([0, 1])}
@@ -141,6 +145,7 @@ def test_names_of_the_answer_are_refused_before_the_charge(tmp_path, name):
     assert list(found) == ["table", "other", "n", "n_lower", "n_upper"]
 
 
+@pytest.mark.slow
 def test_a_sandbox_synthesizes_and_says_that_it_is_not_private(clinic):
     made = clinic.sandbox(rows=200).synthesize("visits", COLUMNS, rho=1, method="independent")
     assert not made.label["private"]

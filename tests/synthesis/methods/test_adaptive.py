@@ -90,6 +90,7 @@ def test_a_person_moves_every_score_by_no_more_than_is_charged(seed, rows, weigh
     )
 
 
+@pytest.mark.slow
 def test_without_noise_worth_mentioning_all_pairs_are_right():
     data = made_up(5000)
     with replay(2):
@@ -101,6 +102,7 @@ def test_without_noise_worth_mentioning_all_pairs_are_right():
         assert np.abs(found.model.table(pair) - wanted).sum() / 5000 < 0.1
 
 
+@pytest.mark.slow
 def test_the_model_never_outgrows_its_size():
     columns = {f"x{place}": Keys(range(8)) for place in range(4)}
     data = {name: np.random.default_rng(0).integers(0, 8, 300) for name in columns}

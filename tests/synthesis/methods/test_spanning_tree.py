@@ -92,7 +92,7 @@ def test_one_column_and_tables_that_are_too_large_are_left_single():
     assert wide.edges == 2
 
 
-@pytest.mark.parametrize("epsilon", [0.01, 1])
+@pytest.mark.parametrize("epsilon", [pytest.param(0.01, marks=pytest.mark.slow), 1])
 def test_few_rows_and_little_budget_give_rows(epsilon):
     found = SpanningTree(columns=COLUMNS, epsilon=epsilon, delta=1e-9).release(made_up(50))
     assert len(found.to_pandas(30)) == 30

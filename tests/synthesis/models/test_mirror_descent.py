@@ -12,7 +12,7 @@ from effort import examples
 from synthesis.small_models import models, table_of
 
 
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(16))
 @given(models())
 def test_tables_of_a_model_are_found_again(found):
     model, whole = found

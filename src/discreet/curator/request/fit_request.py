@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -128,10 +129,8 @@ class FitRequest:
         for the same charge.
         """
         values = None
-        try:
+        with suppress(Exception):
             values = compute_rows(self.plan, tables, salt=fresh_salt())
-        except Exception:  # noqa: S110
-            pass
         if values is None:
             raise EngineFailed
         private = is_private(current().mark(0))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -156,10 +157,8 @@ class TabulatedRequest:
         its noise, and another try would be another draw for the same charge.
         """
         exact = None
-        try:
+        with suppress(Exception):
             exact = compute(self.plan, tables, salt=fresh_salt())
-        except Exception:  # noqa: S110
-            pass
         if exact is None:
             raise EngineFailed
         private = is_private(current().mark(0))

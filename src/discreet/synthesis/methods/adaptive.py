@@ -167,7 +167,7 @@ class Adaptive(Synthesizer):
         return (self.column_noise.variance,) * len(self.domain.shape) + later
 
     def release(self, rows: object) -> SyntheticData:
-        """Return a synthetic table for rows. All tables of the workload are held at once: their cells count."""
+        """Return a synthetic table for rows, unless all tables together have too many cells to be held."""
         self.check_cells()
         return Synthesizer.release(self, rows)
 

@@ -31,7 +31,7 @@ def nearest_whole_counts(noisy: Integers, total: int) -> Integers:
     over = np.cumsum(ordered) - min(total, _LARGEST)
     many = np.arange(1, ordered.size + 1)
     last = np.flatnonzero(ordered * many > over)[-1]  # the first is one of them, as a total is at least 1
-    return np.maximum(held - over[last] // many[last], 0).reshape(noisy.shape)
+    return np.asarray(np.maximum(held - over[last] // many[last], 0).reshape(noisy.shape), np.int64)
 
 
 def rows_counted(measured: Sequence[MeasuredTable]) -> float:
