@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+import pandas
 import pytest
 
 from discreet import accounting
@@ -137,6 +139,14 @@ def test_whose_rows_they_are_must_be_said_where_a_person_has_several():
 def test_people_are_numbered_whatever_they_are_called():
     called = np.array([3, "x", 3.0, None, float("nan"), [1], "x"], dtype=object)
     assert _numbered(called).tolist() == [0, 1, 0, 2, 2, 2, 1]
+
+
+def test_no_name_fails():
+    """What cannot be compared or hashed names nobody in particular: no name of a person makes a fit fail."""
+    held = [pandas.NA, ("a", [1]), Decimal("sNaN"), np.array([1, 2]), "x"]
+    called = np.fromiter(held, dtype=object, count=len(held))
+    assert _numbered(called).tolist() == [0, 0, 0, 0, 1]
+    assert _numbered(np.asarray(pandas.array(["a", pandas.NA], dtype="string"))).tolist() == [0, 1]
 
 
 def test_a_part_of_a_budget_buys_no_choice():

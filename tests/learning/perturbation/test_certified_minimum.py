@@ -53,7 +53,7 @@ def test_the_gradient_is_as_short_as_certified(loss, case):
 @pytest.mark.parametrize("ridge", [Fraction(1, 1000), Fraction(1), Fraction(17)])
 @pytest.mark.parametrize("push", [0, 30])
 def test_no_rows_keep_the_solver_busy(monkeypatch, ridge, push):
-    """Nearly all rows of one class put the minimum behind a kink: few sums of doubles, and none of integers."""
+    """Nearly all rows of one class put the minimum behind a kink: few sums, none by integers."""
     rows, signs = np.full((20_001, 2), 2896, np.int16), np.ones(20_001)
     signs[-1] = -1
     sums, summed = [], module._Doubles.summed

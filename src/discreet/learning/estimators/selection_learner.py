@@ -209,6 +209,14 @@ def _numbered(people: NDArray[Any]) -> Integers:
     known: dict[Hashable, int] = {}
     found = np.empty(len(people), dtype=np.int64)
     for place, one in enumerate(people.tolist()):
-        name = None if not isinstance(one, Hashable) or one != one else one  # noqa: PLR0124
-        found[place] = known.setdefault(name, len(known))
+        found[place] = known.setdefault(_name(one), len(known))
     return found
+
+
+def _name(one: Any) -> Hashable:
+    """Return a name, or None for what does not equal itself, or fails where it is compared or hashed."""
+    try:
+        hash(one)
+        return one if bool(one == one) else None  # noqa: PLR0124
+    except Exception:
+        return None

@@ -140,7 +140,7 @@ class _Objective:
         return step
 
     def better(self, point: _Point, numbers: _Numbers, tolerance: Fraction) -> _Point | None:
-        """Return a point farther down: along Newton's step, or else by a cautious one; None where none helps."""
+        """Return a point farther down, by a part of Newton's step or a cautious one; or None."""
         step = self.newton(point)
         if _along(point, step) > point.error * _length(step):  # downhill for certain
             tried = self.line_searched(point, step, numbers, tolerance)
