@@ -12,7 +12,7 @@ import pytest
 
 from discreet import accounting
 from discreet.errors import ParameterError
-from discreet.learning import GaussianNB, LogisticRegression
+from discreet.learning import GaussianNB, LogisticRegression, ModelSelection, Pipeline, StandardScaler
 from discreet.learning.design.features import Features
 from discreet.learning.design.targets import Classes
 from discreet.learning.estimators import selection_learner
@@ -134,6 +134,17 @@ def test_no_rows_and_one_have_a_choice():
 def test_whose_rows_they_are_must_be_said_where_a_person_has_several():
     with pytest.raises(ParameterError, match="whose"):
         learner(rows=2).draw([*ROWS, LABELS])
+
+
+def test_a_selection_within_another_is_refused_where_a_person_has_several_rows():
+    inner = ModelSelection([("a", GaussianNB()), ("b", LogisticRegression())])
+    candidates = [("one", inner), ("other", GaussianNB())]
+    learner(candidates, rho=1).draw([*ROWS, LABELS])
+    with pytest.raises(ParameterError, match="whose they are"):
+        learner(candidates, rows=2, rho=1)
+    wrapped = [("one", Pipeline([("s", StandardScaler()), ("inner", inner)])), ("other", GaussianNB())]
+    with pytest.raises(ParameterError, match="whose they are"):
+        learner(wrapped, rows=2, rho=1)
 
 
 def test_people_are_numbered_whatever_they_are_called():

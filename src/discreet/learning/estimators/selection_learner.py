@@ -34,7 +34,7 @@ from discreet.privacy.guarantees import Guarantee
 from discreet.privacy.rational import whole
 from discreet.records import Record
 
-__all__ = ["SelectionLearner"]
+__all__ = ["SelectionLearner", "refuse_inner_selections"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, eq=False, repr=False)
@@ -96,11 +96,13 @@ class SelectionLearner(Learner, Record):
         held_out: int,
     ) -> None:
         part = budget.share(Fraction(1, len(candidates)))
+        planned = tuple(model._learner(features, target, part, rows) for _, model in candidates)
+        refuse_inner_selections(planned, rows)
         self._set(
             candidates=tuple(candidates),
             features=features,
             target=target,
-            planned=tuple(model._learner(features, target, part, rows) for _, model in candidates),
+            planned=planned,
             choice=_choice(budget, rows),
             held_out=whole(held_out, "held_out", least=2, most=1000),
             rows=rows,
@@ -190,6 +192,16 @@ class SelectionLearner(Learner, Record):
         )
         others = (found for one in self.planned for found in one.expectations(rows))
         return (choice, *others)
+
+
+def refuse_inner_selections(planned: Sequence[Learner], rows: int) -> None:
+    """Refuse a selection within another model where people have several rows: it would not know whose."""
+    if rows > 1 and any(isinstance(one, SelectionLearner) for one in planned):
+        raise ParameterError(
+            "rows",
+            "of a person are several, and a selection within another model is not told whose they are",
+            "1, or a selection by itself",
+        )
 
 
 def _choice(budget: TrainingBudget, rows: int) -> Exponential | PermuteAndFlip:
