@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import pickle
+from fractions import Fraction
 from unittest import mock
 
 import numpy as np
@@ -27,7 +28,15 @@ from discreet.errors import (
 )
 from discreet.front import rehearsal
 from discreet.front.fits import _request
-from discreet.learning import AdditiveClassifier, LinearSVC, LogisticRegression
+from discreet.learning import (
+    AdditiveClassifier,
+    GaussianNB,
+    LinearSVC,
+    LogisticRegression,
+    ModelSelection,
+    Pipeline,
+    StandardScaler,
+)
 from learning.learner_audit import SENSITIVITY, audited
 
 KINDS = [LogisticRegression, LinearSVC, AdditiveClassifier]
@@ -193,6 +202,39 @@ def test_what_is_not_a_model_or_a_table_is_refused(clinic, place):
     with pytest.raises(UnsupportedQuery, match=r"Limits\(rows=1\)"):
         other.fit(LogisticRegression(), "visits", **ASKED)
     other.fit(LogisticRegression(), "visits", **ASKED, limits=dp.Limits(rows=1))
+
+
+class Own(GaussianNB):
+    """A model that says that it is private."""
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        Own(),
+        Pipeline([("own", Own())]),
+        ModelSelection([("a", GaussianNB()), ("own", Own())]),
+        Pipeline([("s", StandardScaler()), ("best", ModelSelection([("p", Pipeline([("own", Own())]))]))]),
+    ],
+    ids=["model", "stage", "candidate", "deep"],
+)
+def test_a_model_with_a_foreign_part_is_refused_before_the_charge(clinic, model):
+    asked = {"features": ["age"], "target": "state", "rho": Fraction(1, 10), "limits": dp.Limits(rows=1)}
+    with pytest.raises(ParameterError, match="not proven"):
+        clinic.fit(model, "visits", **asked)
+    assert not entries(clinic, "charge")
+
+
+def test_a_selection_within_a_pipeline_is_refused_before_the_charge_if_people_have_several_rows(place):
+    clinic = clinic_of(place, budget=dp.Budget(rho=10))
+    inner = ModelSelection([("a", GaussianNB()), ("b", LogisticRegression())])
+    model = Pipeline([("scale", StandardScaler()), ("best", inner)])
+    asked = {"features": ["age"], "target": "state", "rho": Fraction(1, 10)}
+    with pytest.raises(ParameterError, match="whose they are"):
+        clinic.fit(model, "visits", **asked)
+    assert not entries(clinic, "charge")
+    found = clinic.fit(model, "visits", **asked, limits=dp.Limits(rows=1))
+    assert found.steps_[-1][1].chosen_ in ("a", "b")
 
 
 def test_five_thousand_features_are_refused_before_the_charge(place):

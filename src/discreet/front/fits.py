@@ -6,7 +6,7 @@ model says only what it is: ``clinic.fit(LogisticRegression(), "visits", feature
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from discreet.curator.request.fit_request import FitRequest
@@ -36,6 +36,7 @@ __all__ = ["fit", "preview_fit"]
 
 Model = TypeVar("Model", bound="PrivateEstimator")
 _ASSUMED_ROWS = 1000
+_PROVEN = "discreet.learning."
 
 
 def fit(
@@ -130,6 +131,10 @@ def _request(  # noqa: PLR0917
             "is not one whose fit is private",
             "one of discreet.learning, such as LogisticRegression()",
         )
+    if not all(type(one).__module__.startswith(_PROVEN) for one in _models(model)):
+        raise ParameterError(
+            "model", "is not proven, or has a part that is not", "models of discreet.learning, unchanged"
+        )
     curator.budget.check_offer(Offer(**offer))
     tables = QuestionTables(curator.tables)
     source = _rows(curator, table, limits, tables)
@@ -161,6 +166,16 @@ def _request(  # noqa: PLR0917
     request = FitRequest(plan=plan, versions=versions, learner=learner)
     request.check(tables)
     return made, request
+
+
+def _models(model: PrivateEstimator) -> Iterator[PrivateEstimator]:
+    """Give a model and all that it is made of."""
+    from discreet.learning.estimators.composite import CompositeEstimator, named_parts
+
+    yield model
+    if isinstance(model, CompositeEstimator):
+        for _, part in named_parts(getattr(model, model._parts_name), model._parts_name):
+            yield from _models(part)
 
 
 def _rows(

@@ -17,7 +17,8 @@ from discreet.data.language.measures import Axis
 from discreet.data.language.plan import RowPlan
 from discreet.data.language.relations import Source
 from discreet.errors import EngineFailed, LedgerTampered, ParameterError, UnsupportedQuery
-from discreet.learning import LogisticRegression
+from discreet.learning import LogisticRegression, Pipeline
+from discreet.learning.training.newton_learner import NewtonLearner
 
 FACTS = {"x": Bounds(0, 10), "y": Keys(["ill", "well"])}
 ROWS = [{"who": n % 5, "x": n % 11, "y": "ill" if n % 11 > 5 else "well"} for n in range(40)]
@@ -36,9 +37,7 @@ def learner_of(rows=3, epsilon=1):
 
 def request_of(rows=3, learner=None, **changes):
     axes = tuple(Axis(column=name, values=values) for name, values in FACTS.items())
-    plan = RowPlan(
-        source=Source(table="t"), columns=axes, target="y", rows=rows, reader="objective_perturbation"
-    )
+    plan = RowPlan(source=Source(table="t"), columns=axes, target="y", rows=rows, reader="noisy_newton")
     stated = {"plan": plan, "versions": (("t", "1"),), "learner": learner or learner_of(rows), **changes}
     return FitRequest(**stated)
 
@@ -70,6 +69,28 @@ def test_only_learners_of_the_package_are_taken():
     for wrong in (Own(), object()):
         with pytest.raises(ParameterError, match="proven"):
             request_of(learner=wrong)
+
+
+def test_a_learner_is_proven_only_if_all_that_it_is_made_of_are():
+    """Planted: a stage of a pipeline makes a learner of its own."""
+
+    class Own(NewtonLearner):
+        __slots__ = ()
+
+    def asked():
+        model = Pipeline([("inner", Pipeline([("say", LogisticRegression())]))])
+        stated = {"epsilon": None, "delta": None, "rho": 1, "rows": 3}
+        learner = model._of_table({"x": FACTS["x"]}, ("y", FACTS["y"]), **stated)[1]
+        axes = tuple(Axis(column=name, values=values) for name, values in FACTS.items())
+        plan = RowPlan(source=Source(table="t"), columns=axes, target="y", rows=3, reader="pipeline")
+        return FitRequest(plan=plan, versions=(("t", "1"),), learner=learner)
+
+    assert type(asked().learner.planned[0].planned[0]) is NewtonLearner
+    with (
+        mock.patch("discreet.learning.estimators.linear_methods.NewtonLearner", Own),
+        pytest.raises(ParameterError, match="proven"),
+    ):
+        asked()
 
 
 def test_what_was_declared_otherwise_is_refused():
@@ -139,6 +160,6 @@ def test_a_draw_that_failed_is_the_one_answer(wrong):
 def test_words_and_names():
     request = request_of()
     assert request.names == ("y",)
-    assert "objective perturbation" in request.remark
+    assert "Newton steps" in request.remark
     assert float(request.confidence) == 0.95
-    assert len(request.expectations(100)) == 1
+    assert len(request.expectations(100)) == 2

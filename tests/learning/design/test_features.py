@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet.errors import ParameterError
 from discreet.learning.design.features import BinnedColumn, Features, NumberColumn
+from discreet.learning.design.targets import Classes
+from discreet.learning.regression.column_limits import counts_of_cells
 
 DECLARED = {
     "age": dp.Bounds(0, 110),
@@ -86,3 +88,45 @@ def test_what_is_not_declared_is_refused(declared, by_name, words):
 def test_what_is_not_a_number_is_missing():
     found = FEATURES.encoded(arrays(["secret", 10**400, -(10**400), 1j, True], [None] * 5, [0] * 5))
     assert found[:, 0].tolist() == [0, 1, -1, 0, 1 / 55 - 1]
+
+
+class Hostile:
+    """A value that fails however it is read."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def __float__(self):
+        raise self.error
+
+    def __gt__(self, other):
+        raise self.error
+
+    def __eq__(self, other):
+        raise self.error
+
+    def __hash__(self):
+        raise self.error
+
+
+@pytest.mark.parametrize("error", [KeyError("41"), OverflowError("41"), ArithmeticError("41"), TypeError()])
+def test_no_value_fails(error):
+    values = np.array([Hostile(error), 10], dtype=object)
+    features = Features.of([(0, 10), dp.Keys(["a"])], ["n", "k"], by_name=False)
+    assert features.encoded([values, values]).tolist() == [[0, 0, 1], [1, 0, 1]]
+    assert Classes.of("y", [10, 11]).numbers(values).tolist() == [-1, 0]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "values",
+    [np.array([np.finfo(np.longdouble).max, 1]), np.array([1e308, 0.0]), np.array([[1.0], 1], dtype=object)],
+    ids=["long", "large", "array"],
+)
+@pytest.mark.parametrize("width", [Fraction(1, 10**400), Fraction(1)])
+def test_no_value_makes_a_warning(values, width):
+    column = NumberColumn(name="n", lower=Fraction(0), upper=width)
+    assert np.isfinite(column.coordinates(values)).all()
+    assert counts_of_cells([column], [values]).sum() <= 2
+    values = np.fromiter([np.ones(1), 1], object, 2)  # arrays of one number become one, with a warning
+    assert np.isfinite(column.coordinates(values)).all()

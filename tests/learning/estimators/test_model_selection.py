@@ -18,6 +18,7 @@ from discreet.learning import (
     StandardScaler,
 )
 from discreet.learning.estimators.private_classifier import SEEN
+from discreet.learning.estimators.selection_learner import SelectionLearner
 
 SPLIT = "two fits of the same data differ by who is held out, and by their noise"
 EXPECTED = dict.fromkeys(
@@ -74,6 +75,22 @@ def test_people_with_several_rows_are_named():
             selection(**options).fit(ROWS, LABELS, groups=groups)
     with pytest.raises(ParameterError, match="another length"):
         selection(rows=2).fit(ROWS, LABELS, groups=people[:-1])
+
+
+def test_the_name_of_a_person_changes_nobody_else(monkeypatch):
+    """In an array of one type 1 would become 1.0, or a text, by the name of another person; or fail."""
+    seen = []
+
+    def keep(self, values, people):
+        seen.append(people.tolist())
+        raise RuntimeError
+
+    monkeypatch.setattr(SelectionLearner, "draw_people", keep)
+    for last in ("x", None, [1], (1, 2)):
+        with pytest.raises(RuntimeError):
+            selection(rows=2).fit(ROWS[:4], LABELS[:4], groups=[1, 1.5, 2, last])
+        assert seen[-1] == [1, 1.5, 2, last]
+        assert list(map(type, seen[-1][:3])) == [int, float, int]
 
 
 @pytest.mark.parametrize(

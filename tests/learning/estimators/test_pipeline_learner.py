@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 from discreet import accounting
-from discreet.learning import PCA, AdditiveClassifier, GaussianNB, KMeans, LogisticRegression, StandardScaler
+from discreet.errors import ParameterError
+from discreet.learning import (
+    PCA,
+    AdditiveClassifier,
+    GaussianNB,
+    KMeans,
+    LogisticRegression,
+    ModelSelection,
+    StandardScaler,
+)
 from discreet.learning.design.features import Features
 from discreet.learning.design.targets import Classes
 from discreet.learning.estimators.pipeline_learner import PipelineLearner, Stage
@@ -82,3 +92,26 @@ def test_a_last_stage_may_have_no_target():
     found = PipelineLearner(stages=stages, features=FEATURES, target=None, budget=budget, rows=1)
     assert found.columns == ("a", "b", "c")
     assert found.fitted(found.draw(VALUES))[-1].cluster_centers_.shape == (2, 3)
+
+
+class Greedy(GaussianNB):
+    """A stage that plans one budget, and runs with another."""
+
+    planned: ClassVar[list[int]] = []
+
+    def _learner(self, features, target, budget, rows):
+        self.planned.append(1)
+        return super()._learner(features, target, stated_budget(rho=len(self.planned)), rows)
+
+
+def test_a_stage_that_runs_another_learner_than_was_planned_is_refused():
+    found = learner(Greedy())
+    with pytest.raises(ParameterError, match="than was planned"):
+        found.draw([*VALUES, LABELS])
+
+
+def test_a_selection_as_a_stage_is_refused_where_a_person_has_several_rows():
+    last = ModelSelection([("a", GaussianNB()), ("b", LogisticRegression())])
+    assert learner(last).planned[-1].kind == "selection"
+    with pytest.raises(ParameterError, match="whose they are"):
+        learner(last, rows=2)

@@ -12,7 +12,13 @@ from sklearn.base import clone
 
 from discreet.data import Bounds, Keys
 from discreet.errors import ParameterError
-from discreet.learning import AdditiveClassifier, LinearSVC, LogisticRegression
+from discreet.learning import (
+    AdditiveClassifier,
+    LinearRegression,
+    LinearSVC,
+    LogisticRegression,
+    StandardScaler,
+)
 from discreet.learning.estimators.private_estimator import PrivateEstimator
 
 KINDS = [LogisticRegression, LinearSVC, AdditiveClassifier]
@@ -78,3 +84,52 @@ def test_five_thousand_columns_are_refused_with_how_many_there_may_be(kind):
     stated = {"epsilon": 1, "delta": 1e-6, "columns": (0, 1), "classes": [0, 1]}
     with pytest.raises(ParameterError, match=r"columns .*1000"):
         kind(**stated).fit(np.zeros((2, 5_000)), [0, 1])
+
+
+ODD = [(1, 2), [1, 2], np.array([1, 2]), "text", None, pandas.NA, {}]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: type(odd).__name__)
+@pytest.mark.parametrize("others", [0, 1])
+def test_what_an_entry_of_a_list_holds_changes_no_shape(odd, others):
+    """Rows of pairs would be a third dimension for NumPy, unless another row has none."""
+    rows = [[odd, odd], *[[0.1, 0.2]] * others]
+    found = StandardScaler()._columns_of(rows, reset=True)
+    assert [one.shape for one in found] == [(1 + others,)] * 2
+    assert found[0][0] is odd
+    scaler = StandardScaler(epsilon=1, columns=(0, 1)).fit(rows)
+    assert np.isfinite(scaler.mean_).all()
+
+
+@pytest.mark.parametrize("rows", [[[1, 2], [3]], [[1, 2], 3], [3, [1, 2]], [(1, 2), np.ones((2, 2))]])
+def test_rows_of_several_lengths_are_refused_by_their_lengths(rows):
+    with pytest.raises(ParameterError, match="several lengths"):
+        StandardScaler(epsilon=1, columns=(0, 1)).fit(rows)
+
+
+@pytest.mark.parametrize("rows", [[], [1, 2]])
+def test_a_list_without_rows_has_one_dimension(rows):
+    with pytest.raises(ParameterError, match="1 dimensions"):
+        StandardScaler(epsilon=1, columns=(0, 1)).fit(rows)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LinearRegression(epsilon=1, columns=(0, 1), target=(0, 1)),
+        LogisticRegression(epsilon=1, columns=(0, 1), classes=[0, 1]),
+    ],
+    ids=["number", "class"],
+)
+def test_a_complex_target_is_refused_without_its_values(model):
+    with pytest.raises(ParameterError) as caught:
+        model.fit(np.zeros((2, 1)), np.array([41j, 1]))
+    assert "41" not in str(caught.value)
+
+
+@pytest.mark.parametrize("dtype", ["boolean", "Int64", "Float64"])
+def test_a_missing_target_is_read_by_itself(dtype):
+    model = LogisticRegression(classes=[0, 1])
+    for held in ([1, 0, None], [1, 0, 1]):
+        target, labels = model._read_target(pandas.Series(held, dtype=dtype))
+        assert target.numbers(labels)[:2].tolist() == [1, 0]

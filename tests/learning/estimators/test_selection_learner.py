@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+import pandas
 import pytest
 
 from discreet import accounting
 from discreet.errors import ParameterError
-from discreet.learning import GaussianNB, LogisticRegression
+from discreet.learning import GaussianNB, LogisticRegression, ModelSelection, Pipeline, StandardScaler
 from discreet.learning.design.features import Features
 from discreet.learning.design.targets import Classes
 from discreet.learning.estimators import selection_learner
@@ -134,9 +136,28 @@ def test_whose_rows_they_are_must_be_said_where_a_person_has_several():
         learner(rows=2).draw([*ROWS, LABELS])
 
 
+def test_a_selection_within_another_is_refused_where_a_person_has_several_rows():
+    inner = ModelSelection([("a", GaussianNB()), ("b", LogisticRegression())])
+    candidates = [("one", inner), ("other", GaussianNB())]
+    learner(candidates, rho=1).draw([*ROWS, LABELS])
+    with pytest.raises(ParameterError, match="whose they are"):
+        learner(candidates, rows=2, rho=1)
+    wrapped = [("one", Pipeline([("s", StandardScaler()), ("inner", inner)])), ("other", GaussianNB())]
+    with pytest.raises(ParameterError, match="whose they are"):
+        learner(wrapped, rows=2, rho=1)
+
+
 def test_people_are_numbered_whatever_they_are_called():
     called = np.array([3, "x", 3.0, None, float("nan"), [1], "x"], dtype=object)
     assert _numbered(called).tolist() == [0, 1, 0, 2, 2, 2, 1]
+
+
+def test_no_name_fails():
+    """What cannot be compared or hashed names nobody in particular: no name of a person makes a fit fail."""
+    held = [pandas.NA, ("a", [1]), Decimal("sNaN"), np.array([1, 2]), "x"]
+    called = np.fromiter(held, dtype=object, count=len(held))
+    assert _numbered(called).tolist() == [0, 0, 0, 0, 1]
+    assert _numbered(np.asarray(pandas.array(["a", pandas.NA], dtype="string"))).tolist() == [0, 1]
 
 
 def test_a_part_of_a_budget_buys_no_choice():

@@ -50,6 +50,45 @@ def test_the_gradient_is_as_short_as_certified(loss, case):
     assert found.gradient <= tolerance
 
 
+@pytest.mark.parametrize("ridge", [Fraction(1, 1000), Fraction(1), Fraction(17)])
+@pytest.mark.parametrize("push", [0, 30])
+def test_no_rows_keep_the_solver_busy(monkeypatch, ridge, push):
+    """Nearly all rows of one class put the minimum behind a kink: few sums, none by integers."""
+    rows, signs = np.full((20_001, 2), 2896, np.int16), np.ones(20_001)
+    signs[-1] = -1
+    sums, summed = [], module._Doubles.summed
+    monkeypatch.setattr(
+        module._Doubles, "summed", lambda self, weights: sums.append(1) or summed(self, weights)
+    )
+    monkeypatch.setattr(
+        module._Integers, "summed", lambda self, weights: pytest.fail("fell to sums of integers")
+    )
+    linear = [Fraction(push), Fraction(-push, 2)]
+    certified_minimum(
+        SmoothSlopes(HUBER_HINGE), rows, signs, ridge=ridge, linear=linear, tolerance=Fraction(1, 2**12)
+    )
+    assert len(sums) <= 100
+
+
+def test_a_search_along_a_step_ends_short_of_the_lowest_point():
+    """Lemma 5: still downhill there, and flatter than at the start, unless it is the whole step."""
+    slopes = SmoothSlopes(HUBER_HINGE)
+    rows, signs = some_rows(2, 80, 3)
+    data = module._Data(slopes, rows, signs)
+    objective = module._Objective(data, Fraction(1, 10), (Fraction(3),) * 3, np.eye(3))
+    numbers = module._Doubles(slopes, rows, signs)
+    source = np.random.default_rng(3)
+    for size in 2.0 ** np.arange(-5, 12):
+        start = objective.moved((Fraction(0),) * 3, source.normal(size=3) * size, numbers)
+        for longer in (1e-3, 1.0, 1e3):
+            step = longer * objective.newton(start)
+            there = objective.line_searched(start, step, numbers, Fraction(0))
+            left = module._along(there, step)
+            whole = objective.moved(start.weights, step, numbers)
+            assert left >= 0
+            assert left <= module._along(start, step) / 8 or there == whole
+
+
 def test_a_solver_that_goes_astray_is_slow_and_never_wrong(monkeypatch):
     """Planted: steps that point anywhere. What is certified is the gradient, not the way."""
     slopes = SmoothSlopes(LOGISTIC)

@@ -54,7 +54,7 @@ class FitRequest:
     learner: Learner
 
     def __post_init__(self) -> None:
-        if not isinstance(self.learner, Learner) or not type(self.learner).__module__.startswith(_PROVEN):
+        if not _is_proven(self.learner):
             raise ParameterError("learner", "is not one that was proven", "what a model of learning makes")
         read = (*sources_of(self.plan.source), *public_tables(self.plan.source))
         if tuple(name for name, _ in self.versions) != read:
@@ -159,3 +159,12 @@ class FitRequest:
         if drawn is None:
             raise EngineFailed
         return drawn, private is True
+
+
+def _is_proven(learner: object) -> bool:
+    """Whether a learner is one of the package, and so are all that it is made of."""
+    return (
+        isinstance(learner, Learner)
+        and type(learner).__module__.startswith(_PROVEN)
+        and all(map(_is_proven, getattr(learner, "planned", ())))
+    )

@@ -81,12 +81,13 @@ class NumberColumn:
     def numbers(self, values: NDArray[Any]) -> Floats:
         """Return values as floats, each by itself; what is not a number is missing."""
         if values.dtype.kind in "biuf":
-            return values.astype(np.float64)
+            with np.errstate(over="ignore"):  # of longer floats: no warning says that a row holds one
+                return values.astype(np.float64)
         return np.fromiter((_number(value) for value in values.tolist()), np.float64, len(values))
 
     def coordinates(self, values: NDArray[Any]) -> Floats:
         """Return the coordinates of values, a column of them."""
-        with np.errstate(over="ignore"):
+        with np.errstate(all="ignore"):  # a half width may be too small for a float
             parts = (self.numbers(values) - self.middle) / self.half_width
         return np.nan_to_num(parts, nan=0.0, posinf=1.0, neginf=-1.0).clip(-1.0, 1.0)[:, None]
 
@@ -147,14 +148,25 @@ class BinnedColumn:
 
 
 def _number(value: object) -> float:
-    """Return a number as a float; what is not a number, a text among them, is missing."""
-    if isinstance(value, str | bytes) or value is None:
+    """Return a number as a float; what is not a number, texts and arrays among them, is missing.
+
+    So is what fails, however it does.
+    """
+    if isinstance(value, str | bytes | np.ndarray) or value is None:
         return nan
     try:
         return float(value)  # type: ignore[arg-type]
     except OverflowError:
-        return inf if value > 0 else -inf  # type: ignore[operator]
-    except (TypeError, ValueError):
+        return _infinity(value)
+    except Exception:
+        return nan
+
+
+def _infinity(value: Any) -> float:
+    """Return what stands for a number beyond all floats."""
+    try:
+        return inf if value > 0 else -inf
+    except Exception:
         return nan
 
 
@@ -164,7 +176,7 @@ def _place(places: Mapping[Any, int], value: object) -> int:
         value = None if value != value else int(value) if value.is_integer() else value  # noqa: PLR0124
     try:
         return places.get(value, -1)
-    except TypeError:  # not hashable, so not a key
+    except Exception:  # not hashable, or not comparable, so not a key
         return -1
 
 

@@ -62,5 +62,5 @@ Target: TypeAlias = Classes | NumberColumn
 def _number_of(label: object, known: Mapping[Any, int]) -> int:
     try:
         return known.get(label, -1)
-    except TypeError:  # not hashable, so not a class
+    except Exception:  # not hashable, or not comparable, so not a class
         return -1

@@ -18,7 +18,7 @@ from discreet.errors import ParameterError
 from discreet.learning.design.features import FeatureFact, FeatureFacts, Features
 from discreet.learning.design.targets import Classes, Target
 from discreet.learning.estimators.composite import CompositeEstimator, named_parts
-from discreet.learning.estimators.private_estimator import PrivateEstimator
+from discreet.learning.estimators.private_estimator import PrivateEstimator, read_one_by_one
 from discreet.learning.estimators.selection_learner import SelectionLearner
 from discreet.learning.training.budgets import TrainingBudget, stated_budget
 from discreet.privacy.rational import Number, whole
@@ -107,7 +107,7 @@ class ModelSelection(ClassifierMixin, CompositeEstimator):  # type: ignore[misc]
             return self._fitted(values, target, labels)
         named = hasattr(self, "feature_names_in_")
         names = list(self.feature_names_in_) if named else [f"x{place}" for place in range(len(values))]
-        people = np.asarray(groups)
+        people = read_one_by_one(groups, "groups")
         if len(labels) != len(values[0]) or people.shape != labels.shape:
             raise ParameterError("groups", "or y have another length than X", "one for each row")
         learner = self._learner(

@@ -13,10 +13,12 @@ from sklearn.base import clone
 from discreet.curator.ledger import JsonValue
 from discreet.curator.request.learner import Drawn, Learner
 from discreet.curator.request.request import Expectation
+from discreet.errors import ParameterError
 from discreet.learning.design.features import Features
 from discreet.learning.design.targets import Target
 from discreet.learning.estimators.private_estimator import PrivateEstimator
 from discreet.learning.estimators.private_transformer import PrivateTransformer
+from discreet.learning.estimators.selection_learner import refuse_inner_selections
 from discreet.learning.training.budgets import TrainingBudget
 from discreet.privacy.events import Event, compose
 from discreet.privacy.guarantees import Guarantee
@@ -83,6 +85,7 @@ class PipelineLearner(Learner, Record):
             if isinstance(stage.model, PrivateTransformer) and not last:
                 names = stage.model._names_out([one.name for one in read.columns])
                 read = Features.of((-1, 1), names, by_name=False)
+        refuse_inner_selections(planned, rows)
         self._set(
             stages=tuple(stages),
             features=features,
@@ -163,4 +166,10 @@ class PipelineLearner(Learner, Record):
         model = clone(stage.model)
         model.n_features_in_ = len(features.columns)
         target = self.target if stage is self.stages[-1] else None
-        return model, model._learner(features, target, self.budget.share(stage.share), self.rows)
+        learner = model._learner(features, target, self.budget.share(stage.share), self.rows)
+        planned = self.planned[len(models)]
+        if type(learner) is not type(planned) or learner.event != planned.event:
+            raise ParameterError(
+                "stages", "run another learner than was planned", "stages of discreet.learning"
+            )
+        return model, learner

@@ -15,7 +15,7 @@ from discreet.data import Bounds, Keys
 from discreet.errors import ParameterError
 from discreet.learning.design.features import FeatureFacts
 from discreet.learning.design.targets import Classes, Target
-from discreet.learning.estimators.private_estimator import PrivateEstimator
+from discreet.learning.estimators.private_estimator import PrivateEstimator, read_one_by_one
 from discreet.privacy.rational import Number
 
 __all__ = ["SEEN", "PrivateClassifier", "labels_of"]
@@ -76,6 +76,4 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
 
 def labels_of(y: Any, *, seen: bool) -> NDArray[Any]:
     """Return labels in one dimension; those of a list are read one by one, unless classes are public."""
-    if isinstance(y, list | tuple) and not seen:
-        return np.fromiter(y, dtype=object, count=len(y))
-    return np.asarray(column_or_1d(y, warn=True))
+    return np.asarray(column_or_1d(y if seen else read_one_by_one(y, "y"), warn=True))

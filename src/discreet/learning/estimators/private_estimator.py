@@ -19,7 +19,7 @@ from discreet.learning.design.targets import Target
 from discreet.learning.training.budgets import TrainingBudget, stated_budget
 from discreet.privacy.rational import Number, whole
 
-__all__ = ["PrivateEstimator"]
+__all__ = ["PrivateEstimator", "read_one_by_one"]
 
 
 class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
@@ -141,7 +141,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         if hasattr(X, "columns") and hasattr(X, "__getitem__"):
             validate_data(self, X, reset=reset, skip_check_array=True)
             return [np.asarray(X[name]) for name in X.columns]
-        held = np.asarray(X, dtype=object) if isinstance(X, list | tuple) else X
+        held = _entries(X) if isinstance(X, list | tuple) else X
         if hasattr(held, "__array__") and not hasattr(held, "toarray"):
             held = np.asarray(held)
         if isinstance(held, np.ndarray) and held.dtype.kind in "OSU" and held.ndim == 2 and held.shape[1]:
@@ -169,3 +169,30 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.string = True
         tags.non_deterministic = True
         return tags
+
+
+def read_one_by_one(values: Any, name: str) -> NDArray[Any]:
+    """Return one value for each row. For those of a list NumPy would choose one type, by looking at all."""
+    if isinstance(values, list | tuple):
+        return np.fromiter(values, dtype=object, count=len(values))
+    held = np.asarray(values)
+    if np.iscomplexobj(held):  # scikit-learn would print the values
+        raise ParameterError(name, "is complex", "real numbers, or names")
+    return held
+
+
+def _entries(rows: Sequence[Any]) -> NDArray[Any]:
+    """Return rows of a list as an array of objects: its shape is that of the rows, whatever entries are."""
+    if not any(map(_is_row, rows)):
+        return read_one_by_one(rows, "X")
+    width = len(rows[0]) if _is_row(rows[0]) else 0
+    if not all(_is_row(row) and len(row) == width for row in rows):
+        raise ParameterError("X", "has rows of several lengths", "one entry for each column")
+    held = np.empty((len(rows), width), dtype=object)
+    for place in range(width):
+        held[:, place] = read_one_by_one([row[place] for row in rows], "X")
+    return held
+
+
+def _is_row(row: object) -> bool:
+    return isinstance(row, list | tuple) or (isinstance(row, np.ndarray) and row.ndim == 1)

@@ -15,7 +15,7 @@ from discreet.data import Bounds, Keys
 from discreet.errors import ParameterError
 from discreet.learning.design.features import FeatureFacts, Features, NumberColumn
 from discreet.learning.design.targets import Target
-from discreet.learning.estimators.private_estimator import PrivateEstimator
+from discreet.learning.estimators.private_estimator import PrivateEstimator, read_one_by_one
 from discreet.learning.regression.whitened_fit import WhitenedFit
 from discreet.learning.regression.whitened_regression import WhitenedRegression
 from discreet.learning.training.budgets import TrainingBudget
@@ -208,6 +208,4 @@ class Ridge(LinearRegression):
 
 def _responses_of(y: Any) -> NDArray[Any]:
     """Return responses in one dimension; those of a list are read one by one."""
-    if isinstance(y, list | tuple):
-        return np.fromiter(y, object, len(y))
-    return np.asarray(column_or_1d(y, warn=True))
+    return np.asarray(column_or_1d(read_one_by_one(y, "y"), warn=True))

@@ -34,7 +34,7 @@ from discreet.privacy.guarantees import Guarantee
 from discreet.privacy.rational import whole
 from discreet.records import Record
 
-__all__ = ["SelectionLearner"]
+__all__ = ["SelectionLearner", "refuse_inner_selections"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, eq=False, repr=False)
@@ -96,11 +96,13 @@ class SelectionLearner(Learner, Record):
         held_out: int,
     ) -> None:
         part = budget.share(Fraction(1, len(candidates)))
+        planned = tuple(model._learner(features, target, part, rows) for _, model in candidates)
+        refuse_inner_selections(planned, rows)
         self._set(
             candidates=tuple(candidates),
             features=features,
             target=target,
-            planned=tuple(model._learner(features, target, part, rows) for _, model in candidates),
+            planned=planned,
             choice=_choice(budget, rows),
             held_out=whole(held_out, "held_out", least=2, most=1000),
             rows=rows,
@@ -192,6 +194,16 @@ class SelectionLearner(Learner, Record):
         return (choice, *others)
 
 
+def refuse_inner_selections(planned: Sequence[Learner], rows: int) -> None:
+    """Refuse a selection within another model where people have several rows: it would not know whose."""
+    if rows > 1 and any(isinstance(one, SelectionLearner) for one in planned):
+        raise ParameterError(
+            "rows",
+            "of a person are several, and a selection within another model is not told whose they are",
+            "1, or a selection by itself",
+        )
+
+
 def _choice(budget: TrainingBudget, rows: int) -> Exponential | PermuteAndFlip:
     """Return a choice that costs all of a budget, for scores that r rows move by r in one direction."""
     if isinstance(budget, ConcentratedBudget):  # the bounded range of the choice: rho = epsilon^2 / 8
@@ -209,6 +221,14 @@ def _numbered(people: NDArray[Any]) -> Integers:
     known: dict[Hashable, int] = {}
     found = np.empty(len(people), dtype=np.int64)
     for place, one in enumerate(people.tolist()):
-        name = None if not isinstance(one, Hashable) or one != one else one  # noqa: PLR0124
-        found[place] = known.setdefault(name, len(known))
+        found[place] = known.setdefault(_name(one), len(known))
     return found
+
+
+def _name(one: Any) -> Hashable:
+    """Return a name, or None for what does not equal itself, or fails where it is compared or hashed."""
+    try:
+        hash(one)
+        return one if bool(one == one) else None  # noqa: PLR0124
+    except Exception:
+        return None

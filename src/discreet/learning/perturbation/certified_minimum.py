@@ -25,7 +25,8 @@ __all__ = ["CertifiedMinimum", "certified_minimum"]
 _MOST_STEPS = 200  # with numbers of one length
 _FIRST_BITS = 64
 _MORE_BITS = 32
-_SHORTEST = 2.0**-10
+_MOST_HALVINGS = 48
+_FLATTER = 8  # by which factor a searched step makes the way down flatter
 
 Weights: TypeAlias = tuple[Fraction, ...]
 
@@ -138,22 +139,41 @@ class _Objective:
         step: Floats = np.linalg.solve(self.root.T, np.linalg.solve(self.root, _floats(point.gradient)))
         return step
 
-    def better(self, point: _Point, numbers: _Numbers) -> _Point | None:
-        """Return a point with a smaller merit: by a part of Newton's step if that is enough."""
-        merit, step, part = self.merit(point), self.newton(point), 1.0
-        while part >= _SHORTEST:
-            tried = self.moved(point.weights, part * step, numbers)
-            if self.merit(tried) <= (1 - part / 4) * merit:
+    def better(self, point: _Point, numbers: _Numbers, tolerance: Fraction) -> _Point | None:
+        """Return a point farther down, by a part of Newton's step or a cautious one; or None."""
+        step = self.newton(point)
+        if _along(point, step) > point.error * _length(step):  # downhill for certain
+            tried = self.line_searched(point, step, numbers, tolerance)
+            if tried.weights != point.weights:
                 return tried
-            part /= 2
         tried = self.moved(point.weights, self.cautious(point), numbers)
-        return tried if self.merit(tried) < merit else None
+        return tried if self.merit(tried) < self.merit(point) else None
+
+    def line_searched(self, point: _Point, step: Floats, numbers: _Numbers, tolerance: Fraction) -> _Point:
+        """Return a point on the way of a step, short of the lowest one, and much nearer to it than the start.
+
+        What is minimized is convex along the step, so its derivative there has one sign before the lowest
+        point and another beyond: halving finds it, whatever kinks the rows put in between.
+        """
+        first, nearest, part, gap = _along(point, step), point, 1.0, 1.0
+        for _ in range(_MOST_HALVINGS):
+            tried = self.moved(point.weights, part * step, numbers)
+            left = _along(tried, step)
+            if tried.bound <= tolerance or 0 <= left <= first / _FLATTER or (left >= 0 and part == 1.0):
+                return tried
+            gap /= 2
+            if left >= 0:
+                nearest = tried
+                part += gap
+            else:
+                part -= gap
+        return nearest
 
     def descended(self, weights: Weights, numbers: _Numbers, tolerance: Fraction, most: int) -> _Point:
         """Return where the gradient is short for certain, or where steps no longer help."""
         point = self.moved(weights, np.zeros(len(weights)), numbers)
         for _ in range(most):
-            if point.bound <= tolerance or (tried := self.better(point, numbers)) is None:
+            if point.bound <= tolerance or (tried := self.better(point, numbers, tolerance)) is None:
                 break
             point = tried
         return point
@@ -205,6 +225,16 @@ def certified_minimum(
         point = objective.descended(point.weights, numbers, tolerance, _MOST_STEPS)
         bits += _MORE_BITS
     return CertifiedMinimum(point.weights, point.bound)
+
+
+def _along(point: _Point, step: Floats) -> Fraction:
+    """Return by how much a step goes downhill at a point, for each part of it."""
+    return sum((g * Fraction(one) for g, one in zip(point.gradient, step.tolist(), strict=True)), Fraction(0))
+
+
+def _length(step: Floats) -> Fraction:
+    """Return the length of a step at most."""
+    return sqrt_interval(sum((Fraction(one) ** 2 for one in step.tolist()), Fraction(0)))[1]
 
 
 def _floats(vector: Weights) -> Floats:

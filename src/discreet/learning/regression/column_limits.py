@@ -42,7 +42,7 @@ def counts_of_cells(columns: Sequence[NumberColumn], values: Sequence[NDArray[An
         low, width = float(column.lower), float(column.upper - column.lower)
         for start in range(0, len(held), _BLOCK):
             numbers = column.numbers(held[start : start + _BLOCK])
-            with np.errstate(over="ignore", invalid="ignore"):
+            with np.errstate(all="ignore"):
                 cells = np.floor((numbers - low) / width * CELLS)
             cells = cells[~np.isnan(cells)].clip(0, CELLS - 1).astype(np.int64)
             found[place] += np.bincount(cells, minlength=CELLS)
