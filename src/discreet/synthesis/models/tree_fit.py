@@ -68,10 +68,29 @@ def _with_margins(noisy: Floats, rows: Floats, columns: Floats, total: float) ->
     # A trace of independence everywhere: scaling can then reach every margin.
     table = nearest_counts(table, total) + _TRACE * np.outer(rows, columns) / total
     for _ in range(_ROUNDS):
-        sums = table.sum(axis=1)
-        table *= np.divide(rows, sums, out=np.zeros_like(rows), where=sums > 0)[:, None]
-        sums = table.sum(axis=0)
-        table *= np.divide(columns, sums, out=np.zeros_like(columns), where=sums > 0)[None, :]
+        table *= _ratio(rows, table.sum(axis=1))[:, None]
+        table *= _ratio(columns, table.sum(axis=0))[None, :]
         if np.abs(table.sum(axis=1) - rows).sum() <= _CLOSE * total:
             break
-    return table
+    return _with_exact_margins(table, rows, columns)
+
+
+def _with_exact_margins(table: Floats, rows: Floats, columns: Floats) -> Floats:
+    """Return a table near one with nearly these margins: what is too much is cut, what is missing spread.
+
+    Scaling alone may need thousands of rounds where a table has next to nothing in a cell that its margins
+    need (Altschuler, Weed & Rigollet 2017).
+    """
+    table = table * np.minimum(_ratio(rows, table.sum(axis=1)), 1.0)[:, None]
+    table = table * np.minimum(_ratio(columns, table.sum(axis=0)), 1.0)[None, :]
+    below, beside = rows - table.sum(axis=1), columns - table.sum(axis=0)
+    missing = below.sum()
+    if not missing > 0:
+        return table
+    spread: Floats = table + np.outer(np.maximum(below, 0.0), np.maximum(beside, 0.0)) / missing
+    return spread
+
+
+def _ratio(wanted: Floats, sums: Floats) -> Floats:
+    """Return what scales sums to wanted ones; 0 for nothing."""
+    return np.divide(wanted, sums, out=np.zeros_like(wanted), where=sums > 0)
