@@ -162,6 +162,6 @@ NO_TABLES = [[123456.0, 2.0], [[123456.0], [1.0, 2.0]], np.full((1, 1, 1), 12345
 
 @pytest.mark.parametrize("wrong", NO_TABLES, ids=["a row", "ragged", "a cube", "complex"])
 def test_what_is_no_table_is_refused_without_its_values(wrong):
-    with pytest.raises(ParameterError, match=r"2D array|Complex") as caught:
+    with pytest.raises(ParameterError, match=r"2D array|Complex|several lengths") as caught:
         model(columns=(0, 1), classes=[0, 1]).fit(wrong, [0, 1])
     assert "123456" not in str(caught.value)
