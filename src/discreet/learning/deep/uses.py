@@ -23,14 +23,18 @@ from itertools import combinations
 import torch
 from torch import Tensor
 
+from discreet.records import Record
+
 __all__ = ["LookupUse", "OuterUse", "RowsUse", "Use", "outer_use", "squared_norms"]
 
 _LEAST, _MOST = 2.0**-200, 2.0**200  # of doubles: products of four neither underflow nor overflow
 _COLUMNS = 1 << 14  # of a block that is summed in doubles: 256 rows of it stay in the cache
 
 
-class Use(ABC):
+class Use(Record, ABC):
     """Gradients of one parameter by one call of a layer."""
+
+    __slots__ = ()
 
     @property
     @abstractmethod
@@ -58,14 +62,14 @@ class Use(ABC):
         """Return the same with zeros for examples that are not kept: 0 times infinity is not 0."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class RowsUse(Use):
     """Gradients written out: one row of numbers for each example."""
 
     rows: Tensor
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rows", _held(self.rows))
+        self._amend(rows=_held(self.rows))
 
     @property
     def terms(self) -> int:
@@ -94,7 +98,7 @@ class RowsUse(Use):
         return RowsUse(self.rows.masked_fill(~kept[:, None], 0))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class OuterUse(Use):
     """Gradients of a matrix: sums over positions t of left_t right_t^T, never written out.
 
@@ -107,8 +111,7 @@ class OuterUse(Use):
     right: Tensor
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "left", _held(self.left))
-        object.__setattr__(self, "right", _held(self.right))
+        self._amend(left=_held(self.left), right=_held(self.right))
 
     @property
     def positions(self) -> int:
@@ -149,7 +152,7 @@ class OuterUse(Use):
         return OuterUse(self.left.masked_fill(gone, 0), self.right.masked_fill(gone, 0))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class LookupUse(Use):
     """Gradients of a table of which each position of an example reads a row.
 
@@ -168,7 +171,7 @@ class LookupUse(Use):
     rows: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "slopes", _held(self.slopes))
+        self._amend(slopes=_held(self.slopes))
 
     @property
     def positions(self) -> int:
