@@ -14,16 +14,21 @@ from canary import (
     pytest_warning_recorded,
 )
 from effort import mark_all_but_a_few, mark_spark, register_profiles
+from randomness import install, pytest_fixture_setup, pytest_runtest_call, pytest_runtest_setup
 
 __all__ = [
     "pytest_collection_modifyitems",
     "pytest_configure",
+    "pytest_fixture_setup",
+    "pytest_runtest_call",
     "pytest_runtest_makereport",
     "pytest_runtest_protocol",
+    "pytest_runtest_setup",
     "pytest_warning_recorded",
 ]
 
 register_profiles()
+install()
 
 
 def _high_precision(fraction: Fraction, *rounding: object) -> mpmath.mpf:

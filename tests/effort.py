@@ -23,6 +23,8 @@ from itertools import groupby
 import pytest
 from hypothesis import settings
 
+from randomness import IS_FRESH
+
 SHARE = 16
 LEAST = 2
 
@@ -32,8 +34,8 @@ def register_profiles() -> None:
 
     There is no deadline: how long an example takes depends on the machine.
     """
-    settings.register_profile("thorough", deadline=None, max_examples=_thorough(40))
-    settings.register_profile("usual", deadline=None, max_examples=6)
+    for name, many in (("thorough", _thorough(40)), ("usual", 6)):
+        settings.register_profile(name, deadline=None, max_examples=many, derandomize=not IS_FRESH)
     settings.load_profile("usual")
 
 

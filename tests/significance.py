@@ -1,8 +1,8 @@
 """The one place that says how often a statistical test may fail by chance.
 
-Every statistical test draws fresh randomness from the operating system, so it fails by
-chance with probability `FALSE_ALARM`. A suite of a thousand such tests raises one false
-alarm in a million runs. A test that *rejects* a wrong law is sized so that it misses with
+Over the choice of ``SEED`` (tests/randomness.py) every statistical test fails by chance with
+probability `FALSE_ALARM`. A suite of a thousand such tests raises one false alarm in a
+million seeds. A test that *rejects* a wrong law is sized so that it misses with
 no larger probability.
 """
 

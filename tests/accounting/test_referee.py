@@ -1,4 +1,4 @@
-"""A referee with fresh seeds: random event trees against enumeration, and what any accountant must keep."""
+"""A referee with seeds of its own: random event trees against enumeration, and what accountants keep."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from accounting.referee import adaptive_delta, number, random_event, random_step
 from discreet.accounting import delta, epsilon
 from discreet.privacy import events
+from randomness import some_seed
 
 pytestmark = pytest.mark.slow
 
@@ -18,7 +19,7 @@ TREES = 40
 
 
 def fresh():
-    seed = random.SystemRandom().getrandbits(32)
+    seed = some_seed()
     return seed, random.Random(seed)
 
 

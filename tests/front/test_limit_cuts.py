@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -66,16 +67,19 @@ def test_shares_and_intervals_are_within_what_is_possible_and_most_is_named_wher
         budget=Budget(epsilon=60),
         ledger=place / "l",
     )
+    told = []
     for number in range(6):
         found = curator.cut_by_limits(COUNT, epsilon=f"0.0{number + 1}")
         for column in found.outputs:
             assert (column.lower >= 0).all()
             assert (column.upper >= 0).all()
             if column.name.startswith("share"):
-                assert (column.values >= 0).all() and (column.values <= 1).all()  # noqa: PT018
+                assert column.unknown is None or (np.isnan(column.values) == column.unknown).all()
+                assert (np.isnan(column.values) | (column.values >= 0) & (column.values <= 1)).all()
                 assert (column.upper <= 1).all()
-        assert "of at most 300 rows per person; most=150 would have less noise" in str(found)
         assert "lower limit" not in str(found)
+        told.append("of at most 300 rows per person; most=150 would have less noise" in str(found))
+    assert any(told)  # one draw in twenty is so large that it does not look like noise
     assert "most=" not in str(curator.cut_by_limits(COUNT, epsilon="0.1", most=31))
 
 
