@@ -14,6 +14,8 @@ from discreet.noise.gaussian import (
     _series,
     _tabulated,
     block_table,
+    keep,
+    least_kept,
     low_bits,
     sample_gaussian,
     single_table,
@@ -372,8 +374,8 @@ def test_an_acceptance_without_its_sign_term_is_caught(monkeypatch):
     """Plant the bug: negative candidates judged by x instead of x + 1."""
 
     class Careless(gaussian.Acceptance):
-        def __init__(self, starts, advances, variance):
-            super().__init__(starts, np.maximum(advances - 1, 0), variance)
+        def __init__(self, starts, advances, variance, least=0):
+            super().__init__(starts, np.maximum(advances - 1, 0), variance, least)
 
     monkeypatch.setattr(gaussian, "Acceptance", Careless)
     with pytest.raises(AssertionError):
@@ -392,3 +394,62 @@ def test_gaussian_between_is_the_law():
     for variance in (Fraction(1, 4), Fraction(100)):
         between = gaussian_between(float(variance))
         assert between(-3, 2) == pytest.approx(float(sum(gaussian_mass(variance, y) for y in range(-3, 2))))
+
+
+# Candidates that are kept at sight
+
+
+@pytest.mark.parametrize("variance", [4097, 10**6, 2**40 + Fraction(1, 3), 2**80], ids=str)
+def test_every_candidate_of_a_table_is_kept_more_often_than_the_least(variance):
+    variance, shift = Fraction(variance), low_bits(Fraction(variance))
+    last, least = least_kept(variance, shift)
+    assert last == max(block_table(variance, shift)._values)
+    end = last + (1 << shift)
+    exact = exp_minus((end * end - last * last) / (2 * variance))
+    assert 0.6 < least / 2**64 <= exact
+    assert exact - least / 2**64 < 0.06
+
+
+@pytest.mark.parametrize("least", [0, 1, 2**63, 2**64 - 1])
+def test_lanes_are_judged_by_their_words_alone(least):
+    words = np.array([0, 1, 2**63 - 1, 2**63, 2**64 - 2, 2**64 - 1], np.uint64)
+    judged = []
+
+    def judge(lanes):
+        judged.extend(lanes.tolist())
+        return lanes % 2 == 0
+
+    kept = keep(words, least, judge)
+    assert judged == [lane for lane, word in enumerate(words.tolist()) if word >= least]
+    assert kept.tolist() == [int(word < least or lane % 2 == 0) for lane, word in enumerate(words.tolist())]
+
+
+def test_a_block_beyond_the_table_is_never_kept_at_sight(monkeypatch):
+    """There candidates may be kept more rarely than those of the table."""
+    variance = Fraction(10**6)
+    shift, seen = low_bits(variance), []
+
+    class Beyond(gaussian.Acceptance):
+        def __init__(self, starts, advances, variance, least=0):
+            seen.append((int(starts.max()), least))
+            super().__init__(starts, advances, variance, least)
+
+    monkeypatch.setattr(gaussian, "Acceptance", Beyond)
+    last, least = least_kept(variance, shift)
+    for start, expected in ((last, least), (last + (1 << shift), 0)):
+        monkeypatch.setattr(gaussian, "block_table", lambda *_, start=start: Fixed(start))
+        sample_gaussian(variance, 1, System())
+        assert seen[-1] == (start, expected)
+
+
+class Fixed:
+    """A table with one block."""
+
+    blocks = 1
+
+    def __init__(self, start):
+        self._start = start
+
+    def outcomes(self, words, lane, source):
+        del lane, source
+        return np.full(len(words), self._start)

@@ -279,8 +279,8 @@ def test_an_average_without_its_correction_is_caught(monkeypatch):
 def _init_without_correction(acceptance):
     original = acceptance.__init__
 
-    def careless(self, starts, offsets, variance):
-        original(self, starts, np.maximum(offsets - 1, 0), variance)
+    def careless(self, starts, offsets, variance, least=0):
+        original(self, starts, np.maximum(offsets - 1, 0), variance, least)
 
     return careless
 

@@ -9,6 +9,7 @@ independent of what it returns, so neither path's work depends on the value draw
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from fractions import Fraction
 from functools import lru_cache
 from math import factorial
@@ -34,13 +35,15 @@ if TYPE_CHECKING:
     from discreet.array_types import Integers
     from discreet.noise.entropy import Decision, Source
 
-    AcceptanceRule: TypeAlias = Callable[[Integers, Integers, Integers], Decision]
+    AcceptanceRule: TypeAlias = Callable[[Integers, Integers, Integers, int], Decision]
 
 __all__ = [
     "Acceptance",
     "block_table",
     "check_variance",
     "falling_exponential",
+    "keep",
+    "least_kept",
     "low_bits",
     "sample_blocks",
     "sample_gaussian",
@@ -79,16 +82,20 @@ def low_bits(variance: Fraction) -> int:
 def _tabulated(curvature: Fraction) -> int:
     """Return a count n with sum over h >= n of exp(-curvature h^2) below 2^-66 of the first term.
 
-    The sum is at most exp(-c n^2) (1 + 1 / (2 c n)), and c n^2 >= 66 log 2 + log(1 + 1 / (2 c n))
-    is searched for in integers with log 2 < 7/10 and log(1 + z) <= bit length of z.
+    The sum is at most exp(-c n^2) (1 + 1 / (2 c n)). The least n is returned with
+    c n^2 >= 66 log 2 + log(1 + 1 / (2 c n)), where log 2 < 7/10 and log(1 + z) <= bit length of z: the left
+    side grows with n, and the right one does not.
     """
-    count = 1
-    while True:
+
+    def is_enough(count: int) -> bool:
         spread = 1 / (2 * curvature * count)
         needed = Fraction(7 * _TAIL_BITS, 10) + (int(spread) + 2).bit_length()
-        if curvature * count * count >= needed:
-            return count
-        count += 1
+        return curvature * count * count >= needed
+
+    enough = 1
+    while not is_enough(enough):
+        enough *= 2
+    return bisect_left(range(enough + 1), x=True, lo=1, key=is_enough)
 
 
 def _weights(curvature: Fraction, bits: int) -> Iterator[Enclosure]:
@@ -168,6 +175,18 @@ def block_table(variance: Fraction, shift: int) -> AliasTable:
     return AliasTable([*values, 0], masses, tail)
 
 
+@lru_cache(maxsize=64)
+def least_kept(variance: Fraction, shift: int) -> tuple[int, int]:
+    """Return the start b of the last tabulated block, and 2^64 times how often its candidates are kept at least.
+
+    That is exp(-d) >= 1 - d with d = ((b + 2^shift)^2 - b^2) / (2 variance), rounded down.
+    """
+    width = 1 << shift
+    last = (_tabulated(Fraction(width**2) / (2 * variance)) - 1) << shift
+    exponent = (2 * last + width) * width / (2 * variance)
+    return last, max(0, ((1 - exponent) * 2**64).__floor__())
+
+
 def _beyond(curvature: Fraction, start: int, source: Source) -> int:
     """Draw h >= start with P(h) proportional to exp(-curvature h^2), exactly.
 
@@ -193,6 +212,21 @@ def falling_exponential(exponents: NDArray[np.float64]) -> NDArray[np.float64]:
     return found
 
 
+def keep(
+    words: NDArray[np.uint64], least: int, judge: Callable[[Integers], NDArray[np.bool_]]
+) -> NDArray[np.int64]:
+    """Keep lanes with words below `least` at sight, and of the others those that `judge` does.
+
+    Which lanes are judged depends on their words alone, not on the candidates.
+    """
+    at_sight = words < np.uint64(least)
+    kept = at_sight.astype(np.int64)
+    judged = np.flatnonzero(~at_sight)
+    if judged.size:
+        kept[judged] = judge(judged)
+    return kept
+
+
 class Acceptance:
     """The decisions U < exp(-d), one for each candidate, as 1 (kept) or 0.
 
@@ -201,30 +235,36 @@ class Acceptance:
     a = r + s. Tabulated blocks have d <= 1/3. There the Taylor polynomial of exp(-d) with
     eight terms is off by at most (1/3)^9 / 9! < 2^-32.6, and rounding adds less than 2^-48.
     A comparison is believed outside a band of 2^-31 around the polynomial; inside it, and
-    for blocks beyond the tables, enclosures decide.
+    for blocks beyond the tables, enclosures decide. With U below `least` 2^-64, which no exp(-d)
+    is below, a candidate is kept at sight.
     """
 
     blocks = 1
 
-    def __init__(self, starts: NDArray[np.int64], advances: NDArray[np.int64], variance: Fraction) -> None:
+    def __init__(
+        self, starts: NDArray[np.int64], advances: NDArray[np.int64], variance: Fraction, least: int = 0
+    ) -> None:
         self._starts = starts
         self._advances = advances
         self._variance = variance
+        self._least = least
         self._half_precision = float(1 / (2 * variance))
 
     def outcomes(self, words: NDArray[np.uint64], lane: int, source: Source) -> NDArray[np.int64]:
         """Decide lanes `lane`, `lane + 1`, …: 1 keeps the candidate."""
-        lanes = slice(lane, lane + len(words))
+        return keep(words, self._least, lambda these: self._judge(words[these], these + lane, source))
+
+    def _judge(self, words: NDArray[np.uint64], lanes: Integers, source: Source) -> NDArray[np.bool_]:
         starts = self._starts[lanes].astype(np.float64)
         advances = self._advances[lanes].astype(np.float64)
         exponents = (2.0 * starts + advances) * advances * self._half_precision
         cuts = falling_exponential(exponents)
         uniforms = words * 2.0**-64
-        kept: NDArray[np.int64] = (uniforms < cuts).astype(np.int64)
+        kept: NDArray[np.bool_] = uniforms < cuts
         undecided = (np.abs(uniforms - cuts) <= BAND) | (exponents > LARGEST_TAYLOR_EXPONENT)
         if undecided.any():
             for position in np.flatnonzero(undecided):
-                start, advance = int(self._starts[lane + position]), int(self._advances[lane + position])
+                start, advance = int(self._starts[lanes[position]]), int(self._advances[lanes[position]])
                 exponent = (2 * start + advance) * advance / (2 * self._variance)
                 kept[position] = settle_exponential(int(words[position]), exponent, source)
         return kept
@@ -246,18 +286,28 @@ def sample_blocks(
     source : Source
         Where the words come from.
     acceptance : function
-        Returns the decision, given where blocks start, their signs (0 or -1) and the offsets.
+        Returns the decision, given where blocks start, their signs (0 or -1), the offsets, and 2^64 times
+        a probability with which all candidates are kept at least.
     """
-    drawn = np.empty(size, np.int64)
-    open_lanes = np.arange(size)
     table, low = block_table(variance, shift), UniformBits(shift)
-    while open_lanes.size:
-        blocks = source.decide(table, open_lanes.size)
-        offsets = source.decide(low, open_lanes.size)
+    last, least = least_kept(variance, shift)
+
+    def trial(lanes: int) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+        blocks = source.decide(table, lanes)
+        offsets = source.decide(low, lanes)
         signs = blocks >> 63
-        kept = source.decide(acceptance(blocks ^ signs, signs, offsets), open_lanes.size) == 1
-        drawn[open_lanes[kept]] = (blocks ^ offsets)[kept]
-        open_lanes = open_lanes[~kept]
+        starts = blocks ^ signs
+        known = least if starts.max() <= last else 0
+        kept = source.decide(acceptance(starts, signs, offsets, known), lanes)
+        blocks ^= offsets
+        return blocks, np.flatnonzero(kept == 0)
+
+    if size == 0:
+        return np.empty(0, np.int64)
+    drawn, rejected = trial(size)
+    while rejected.size:
+        drawn[rejected], again = trial(rejected.size)
+        rejected = rejected[again]
     return drawn
 
 
@@ -279,7 +329,7 @@ def sample_gaussian(variance: Fraction, size: int, source: Source) -> NDArray[np
     if shift == 0:
         return source.decide(single_table(variance), size)
 
-    def acceptance(starts: Integers, signs: Integers, offsets: Integers) -> Acceptance:
-        return Acceptance(starts, offsets - signs, variance)
+    def acceptance(starts: Integers, signs: Integers, offsets: Integers, least: int) -> Acceptance:
+        return Acceptance(starts, offsets - signs, variance, least)
 
     return in_batches(lambda lanes: sample_blocks(variance, shift, lanes, source, acceptance), size)

@@ -27,6 +27,7 @@ from discreet.noise.gaussian import (
     LARGEST_TAYLOR_EXPONENT,
     check_variance,
     falling_exponential,
+    keep,
     low_bits,
     sample_blocks,
 )
@@ -125,20 +126,27 @@ class CellAcceptance:
         1 + k^2 / 24 + k^4 / 1920 - e (1/12 + k^2 / 160) + e^2 / 160,
 
     except for less than 2^-37 where k^2 <= 1/100 and v > 128^2. The exponential is that of
-    `gaussian.Acceptance`, and so is the band outside which a comparison in floats is believed.
+    `gaussian.Acceptance`, and so is the band outside which a comparison in floats is believed, and the
+    probability `least` 2^-64 below which a candidate is kept at sight: x + u stays within its block.
     """
 
     blocks = 1
 
-    def __init__(self, starts: NDArray[np.int64], offsets: NDArray[np.int64], variance: Fraction) -> None:
+    def __init__(
+        self, starts: NDArray[np.int64], offsets: NDArray[np.int64], variance: Fraction, least: int = 0
+    ) -> None:
         self._starts = starts
         self._offsets = offsets
         self._variance = variance
+        self._least = least
         self._half_precision = float(1 / (2 * variance))
 
     def outcomes(self, words: NDArray[np.uint64], lane: int, source: Source) -> NDArray[np.int64]:
         """Decide lanes `lane`, `lane + 1`, …: 1 keeps the candidate."""
-        lanes, half = slice(lane, lane + len(words)), self._half_precision
+        return keep(words, self._least, lambda these: self._judge(words[these], these + lane, source))
+
+    def _judge(self, words: NDArray[np.uint64], lanes: Integers, source: Source) -> NDArray[np.bool_]:
+        half = self._half_precision
         starts = self._starts[lanes].astype(np.float64)
         advances = self._offsets[lanes] + 0.5
         slopes = starts + advances
@@ -154,14 +162,14 @@ class CellAcceptance:
         cuts = falling_exponential(exponents)
         cuts *= averages
         uniforms = words * 2.0**-64
-        kept: NDArray[np.int64] = (uniforms < cuts).astype(np.int64)
+        kept: NDArray[np.bool_] = uniforms < cuts
         cuts -= uniforms
         undecided = np.abs(cuts) <= BAND
         undecided |= exponents > LARGEST_TAYLOR_EXPONENT
         undecided |= slopes > _LARGEST_SLOPE
         if undecided.any():
             for position in np.flatnonzero(undecided):
-                start, offset = int(self._starts[lane + position]), int(self._offsets[lane + position])
+                start, offset = int(self._starts[lanes[position]]), int(self._offsets[lanes[position]])
                 cell = Fraction(start + offset), Fraction(start * start), self._variance
                 kept[position] = _settle(int(words[position]), *cell, source)
         return kept
@@ -186,9 +194,9 @@ def sample_rounded_gaussian(variance: Fraction, size: int, source: Source) -> ND
     doubled = 4 * variance
     shift = low_bits(doubled)
 
-    def acceptance(starts: Integers, signs: Integers, offsets: Integers) -> CellAcceptance:
+    def acceptance(starts: Integers, signs: Integers, offsets: Integers, least: int) -> CellAcceptance:
         del signs  # a candidate and its complement weigh the same
-        return CellAcceptance(starts, offsets, doubled)
+        return CellAcceptance(starts, offsets, doubled, least)
 
     def draw(lanes: int) -> NDArray[np.int64]:
         floors = sample_blocks(doubled, shift, lanes, source, acceptance)
