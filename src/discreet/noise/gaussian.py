@@ -177,7 +177,7 @@ def block_table(variance: Fraction, shift: int) -> AliasTable:
 
 @lru_cache(maxsize=64)
 def least_kept(variance: Fraction, shift: int) -> tuple[int, int]:
-    """Return the start b of the last tabulated block, and 2^64 times how often its candidates are kept at least.
+    """Return the start b of the last tabulated block, and 2^64 times how often candidates are kept at least.
 
     That is exp(-d) >= 1 - d with d = ((b + 2^shift)^2 - b^2) / (2 variance), rounded down.
     """
