@@ -44,7 +44,9 @@ def compare(model, inputs, loss=squared_loss, targets=0.5, tolerance=1e-5):
         lengths = each.norm(dim=1)
         written = sum(use.each() for use in uses)
         assert (written - each).norm(dim=1).max() <= tolerance * largest
-        assert (squared_norms(uses).clamp(min=0).sqrt() - lengths).abs().max() <= tolerance * largest
+        assert (
+            squared_norms(uses, [use.mass() for use in uses]).clamp(min=0).sqrt() - lengths
+        ).abs().max() <= tolerance * largest
         total = sum(use.weighted_sum(factors) for use in uses)
         assert (total - factors @ each).norm() <= tolerance * largest * len(inputs)
         assert (sum(use.mass() for use in uses) >= lengths - tolerance * largest).all()

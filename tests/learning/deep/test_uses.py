@@ -27,7 +27,7 @@ USES = some_uses()
 def test_norms_of_sums_have_all_inner_products(name, other):
     pair = [USES[name], USES[other]]
     written = pair[0].each() + pair[1].each()
-    torch.testing.assert_close(squared_norms(pair), written.square().sum(1))
+    torch.testing.assert_close(squared_norms(pair, [use.mass() for use in pair]), written.square().sum(1))
 
 
 @pytest.mark.parametrize("name", USES)

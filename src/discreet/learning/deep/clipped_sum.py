@@ -74,16 +74,23 @@ class ClippedSum:
 
     def steps(self) -> Integers:
         """Return the sum in grid steps, and the count of an adaptive bound; private."""
-        found = np.concatenate([_steps(total) for total in self._totals])
-        return np.append(found, self._count) if self._plan.count_weight else found
+        found, start = np.empty(self._plan.drawn, np.int64), 0
+        for total in self._totals:
+            scaled = total.cpu().numpy() * GRID_STEPS  # a power of two: exact
+            found[start : start + len(scaled)] = np.rint(scaled, out=scaled)
+            start += len(scaled)
+        found[start:] = self._count
+        return found
 
     def release(self, bound: float) -> tuple[list[Tensor], float, bool]:
         """Return the noisy mean gradients, the next bound, and whether the noise was private.
 
         Rounded normal noise is added to the integers: from here on everything is public.
         """
-        plan, steps, source = self._plan, self.steps(), current()
-        noisy = source.mark(steps + sample_rounded_gaussian(Fraction(plan.variance), len(steps), source))
+        plan, source = self._plan, current()
+        noisy = sample_rounded_gaussian(Fraction(plan.variance), plan.drawn, source)
+        noisy += self.steps()
+        noisy = source.mark(noisy)
         values = np.asarray(noisy)
         scale = bound / (GRID_STEPS * float(plan.batch))
         means = torch.from_numpy(values[: plan.size] * scale)
@@ -102,11 +109,6 @@ class ClippedSum:
         return found, bound, is_private(noisy)
 
 
-def _steps(total: Tensor) -> Integers:
-    """Round a sum in units of the bound to grid steps; a product with a power of two is exact."""
-    return np.rint(total.cpu().numpy() * GRID_STEPS).astype(np.int64)
-
-
 def _norms(found: list[list[Use]], weights: Tensor) -> Tensor:
     """Bound the norm of each example's gradient by all parameters of a group, from above.
 
@@ -118,8 +120,9 @@ def _norms(found: list[list[Use]], weights: Tensor) -> Tensor:
     for uses in found:
         if uses:
             _check_sizes(uses)
-            squares += squared_norms(uses)
-            masses += torch.stack([use.mass() for use in uses]).sum(0).square()
+            found_masses = [use.mass() for use in uses]
+            squares += squared_norms(uses, found_masses)
+            masses += torch.stack(found_masses).sum(0).square()
             terms = max(terms, sum(use.terms for use in uses) + len(uses))
     exact = (squares + _NORM_ROUNDING * masses).clamp(min=0).sqrt()
     return torch.maximum(exact, masses.sqrt() * (terms * _TERM_SHARE)) * _UP

@@ -28,7 +28,7 @@ from discreet.records import Record
 __all__ = ["LookupUse", "OuterUse", "RowsUse", "Use", "outer_use", "squared_norms"]
 
 _LEAST, _MOST = 2.0**-200, 2.0**200  # of doubles: products of four neither underflow nor overflow
-_COLUMNS = 1 << 14  # of a block that is summed in doubles: 256 rows of it stay in the cache
+_IN_CACHE = 1 << 17  # numbers that become doubles at once; more would wait for memory, by time measured
 
 
 class Use(Record, ABC):
@@ -46,8 +46,8 @@ class Use(Record, ABC):
         """For each example, a sum of norms of terms that add up to its gradient: at least its norm."""
 
     @abstractmethod
-    def squares(self) -> Tensor:
-        """The squared norm of each gradient."""
+    def squares(self, mass: Tensor) -> Tensor:
+        """The squared norm of each gradient, given the masses."""
 
     @abstractmethod
     def each(self) -> Tensor:
@@ -78,11 +78,11 @@ class RowsUse(Use):
 
     def mass(self) -> Tensor:
         """The norms themselves: nothing was added up."""
-        return torch.linalg.vector_norm(self.rows, dim=1, dtype=torch.float64)
+        return _lengths(self.rows)
 
-    def squares(self) -> Tensor:
+    def squares(self, mass: Tensor) -> Tensor:
         """Return the squared norms of the rows."""
-        return self.mass().square()
+        return mass.square()
 
     def each(self) -> Tensor:
         """Return the rows."""
@@ -90,7 +90,8 @@ class RowsUse(Use):
 
     def weighted_sum(self, factors: Tensor) -> Tensor:
         """Sum block by block, so that the doubles never leave the cache."""
-        parts = [factors @ block.double() for block in self.rows.split(_COLUMNS, dim=1)]
+        columns = max(64, _IN_CACHE // max(1, len(self.rows)))
+        parts = [factors @ block.double() for block in self.rows.split(columns, dim=1)]
         return torch.cat(parts) if len(parts) > 1 else parts[0]
 
     def without(self, kept: Tensor) -> RowsUse:
@@ -125,15 +126,11 @@ class OuterUse(Use):
 
     def mass(self) -> Tensor:
         """Return the sum over positions of the products of norms."""
-        lengths = (
-            torch.linalg.vector_norm(side, dim=2, dtype=torch.float64) for side in (self.left, self.right)
-        )
-        left, right = lengths
-        return (left * right).sum(1)
+        return (_lengths(self.left) * _lengths(self.right)).sum(1)
 
-    def squares(self) -> Tensor:
+    def squares(self, mass: Tensor) -> Tensor:
         """Return squared norms by Gram matrices; of one position, the product of two norms."""
-        return self.mass().square() if self.positions == 1 else _between_outer(self, self)
+        return mass.square() if self.positions == 1 else _between_outer(self, self)
 
     def each(self) -> Tensor:
         """Write the gradients out."""
@@ -185,10 +182,11 @@ class LookupUse(Use):
 
     def mass(self) -> Tensor:
         """Return the sum of norms over positions."""
-        return torch.linalg.vector_norm(self.slopes, dim=2, dtype=torch.float64).sum(1)
+        return _lengths(self.slopes).sum(1)
 
-    def squares(self) -> Tensor:
+    def squares(self, mass: Tensor) -> Tensor:
         """Return the sum over pairs of positions that read the same row."""
+        del mass
         return _between_lookups(self, self)
 
     def each(self) -> Tensor:
@@ -208,6 +206,17 @@ class LookupUse(Use):
     def without(self, kept: Tensor) -> LookupUse:
         """Return zeros for examples that are not kept."""
         return LookupUse(self.index, self.slopes.masked_fill(~kept[:, None, None], 0), self.rows)
+
+
+def _lengths(vectors: Tensor) -> Tensor:
+    """Return the norms over the last axis, in doubles, some examples at a time.
+
+    All blocks have the same shape, so that an example's norm is computed alike wherever it stands.
+    """
+    examples, most = len(vectors), max(1, _IN_CACHE // max(1, vectors[:1].numel()))
+    size = next(size for size in range(min(examples, most), 0, -1) if examples % size == 0)
+    blocks = vectors.split(size)
+    return torch.cat([torch.linalg.vector_norm(block, dim=-1, dtype=torch.float64) for block in blocks])
 
 
 def _held(values: Tensor) -> Tensor:
@@ -230,9 +239,9 @@ def outer_use(left: Tensor, right: Tensor) -> Use:
     return OuterUse(left, right)
 
 
-def squared_norms(uses: list[Use]) -> Tensor:
+def squared_norms(uses: list[Use], masses: list[Tensor]) -> Tensor:
     """Return the squared norm of the sum of all uses of one parameter, for each example."""
-    total = sum(use.squares() for use in uses)
+    total: Tensor = sum(use.squares(mass) for use, mass in zip(uses, masses, strict=True))  # type: ignore[assignment]
     for one, other in combinations(uses, 2):
         total = total + 2 * _between(one, other)
     return total
