@@ -241,7 +241,7 @@ def outer_use(left: Tensor, right: Tensor) -> Use:
 
 def squared_norms(uses: list[Use], masses: list[Tensor]) -> Tensor:
     """Return the squared norm of the sum of all uses of one parameter, for each example."""
-    total: Tensor = sum(use.squares(mass) for use, mass in zip(uses, masses, strict=True))  # type: ignore[assignment]
+    total: Tensor = sum(use.squares(mass) for use, mass in zip(uses, masses, strict=True))
     for one, other in combinations(uses, 2):
         total = total + 2 * _between(one, other)
     return total
