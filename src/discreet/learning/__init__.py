@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         PerLayerClipping,
     )
     from discreet.learning.deep.private import private
+    from discreet.learning.deep.private_epochs import private_epochs
     from discreet.learning.estimators.additive import AdditiveClassifier
     from discreet.learning.estimators.classifiers import LinearSVC, LogisticRegression
     from discreet.learning.estimators.clusters import KMeans
@@ -60,6 +61,7 @@ __all__ = [
     "TreeFit",
     "plot",
     "private",
+    "private_epochs",
 ]
 
 publish(
@@ -82,5 +84,6 @@ publish(
         "Ridge": "discreet.learning.estimators.regressors",
         "StandardScaler": "discreet.learning.estimators.scalers",
         "private": "discreet.learning.deep.private",
+        "private_epochs": "discreet.learning.deep.private_epochs",
     },
 )

@@ -100,7 +100,7 @@ def test_epsilon_grows_step_by_step_and_the_ladder_has_every_theorem():
             spent.append(optimizer.epsilon())
     assert spent[0] == 0
     assert all(one < other for one, other in pairwise(spent))
-    assert spent[2] == epsilon(optimizer.plan.step_event * 2, delta=1e-5).upper
+    assert spent[2] == epsilon(optimizer.plan.event_of_charge * 2, delta=1e-5).upper
     rungs = {rung.name for rung in optimizer.ladder()}
     assert {"basic", "strong", "moments", "renyi", "tight"} <= rungs
     assert optimizer.epsilon(1e-3) < optimizer.epsilon(1e-6)
@@ -145,7 +145,7 @@ def test_a_step_is_recorded_before_anything_is_drawn_or_read():
     optimizer, model = small_run(data=data, blank=blank, batch=20, steps=2, record=record)
     assert data.reads == []
     train(optimizer, model)
-    assert record.events == [optimizer.plan.step_event] * 2
+    assert record.events == [optimizer.plan.event_of_charge] * 2
     assert sorted(set(data.reads)) == [1, 2]
 
 

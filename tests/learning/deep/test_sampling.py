@@ -13,7 +13,7 @@ import torch
 from scipy import stats
 
 from discreet.errors import ParameterError
-from discreet.learning.deep.sampling import PeopleSampler
+from discreet.learning.deep.sampling import PeopleSampler, SlotSampler
 from significance import FALSE_ALARM
 
 
@@ -109,3 +109,25 @@ def test_ids_of_every_kind_of_array_are_read():
     for people in (np.zeros((5, 1)), 7, "abcde" * 2):
         with pytest.raises(ParameterError, match="people"):
             PeopleSampler(5, people, 1)
+
+
+def test_everybody_has_one_step_of_every_epoch():
+    slots = SlotSampler(PeopleSampler(50, None, 1), 7)
+    first, second = ([slots.draw(start + step)[0].tolist() for step in range(7)] for start in (0, 7))
+    assert first == second
+    assert sorted(sum(first, [])) == list(range(50))
+
+
+@pytest.mark.statistical
+def test_slots_are_uniform_and_independent():
+    pairs = np.array([SlotSampler(PeopleSampler(2, None, 1), 3)._slots for _ in range(3000)])
+    counts = np.bincount(3 * pairs[:, 0] + pairs[:, 1], minlength=9)
+    assert stats.chisquare(counts).pvalue > FALSE_ALARM
+
+
+def test_people_with_several_examples_have_one_slot():
+    slots = SlotSampler(PeopleSampler(6, [1, 1, 1, 2, 2, 3], 2), 4)
+    drawn = [slots.draw(step) for step in range(4)]
+    assert sum(weights.sum() for _, weights in drawn) == pytest.approx(3)
+    for places, _ in drawn:
+        assert sum(place < 3 for place in places) in (0, 2)

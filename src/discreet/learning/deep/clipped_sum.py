@@ -8,9 +8,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from discreet.array_types import Integers
+from discreet.array_types import Floats, Integers
 from discreet.errors import ParameterError
 from discreet.learning.deep.clipping import AdaptiveClipping
+from discreet.learning.deep.epoch_plan import EpochPlan
 from discreet.learning.deep.plan import GRID_STEPS, TrainingPlan
 from discreet.learning.deep.uses import LookupUse, OuterUse, Use, squared_norms
 from discreet.noise import current, is_private, sample_rounded_gaussian
@@ -34,10 +35,12 @@ class ClippedSum:
         What is trained.
     groups : list of lists of int
         Which of them have one norm together.
-    plan : TrainingPlan
+    plan : TrainingPlan or EpochPlan
     """
 
-    def __init__(self, parameters: list[Tensor], groups: list[list[int]], plan: TrainingPlan) -> None:
+    def __init__(
+        self, parameters: list[Tensor], groups: list[list[int]], plan: TrainingPlan | EpochPlan
+    ) -> None:
         if any(parameter.numel() > _MOST_SIZE for parameter in parameters):
             raise ParameterError("model", "has a parameter of more than 2^28 numbers", "smaller parameters")
         self._shapes = [parameter.shape for parameter in parameters]
@@ -92,21 +95,20 @@ class ClippedSum:
         noisy += self.steps()
         noisy = source.mark(noisy)
         values = np.asarray(noisy)
-        scale = bound / (GRID_STEPS * float(plan.batch))
-        means = torch.from_numpy(values[: plan.size] * scale)
-        found = [
-            part.reshape(shape).to(total.device)
-            for part, shape, total in zip(
-                means.split([total.numel() for total in self._totals]),
-                self._shapes,
-                self._totals,
-                strict=True,
-            )
-        ]
+        scale = np.float64(bound / (GRID_STEPS * float(plan.batch)))
+        found = self.shaped(values[: plan.size] * scale)
         if isinstance(plan.clipping, AdaptiveClipping):
             share = 0.5 + float(values[-1]) / (2 * plan.count_weight * float(plan.batch))
             bound = plan.clipping.moved(bound, share)
         return found, bound, is_private(noisy)
+
+    def shaped(self, values: Floats) -> list[Tensor]:
+        """Return flat numbers in the shapes of the parameters, where these are."""
+        parts = torch.from_numpy(values).split([total.numel() for total in self._totals])
+        return [
+            part.reshape(shape).to(total.device)
+            for part, shape, total in zip(parts, self._shapes, self._totals, strict=True)
+        ]
 
 
 def _norms(found: list[list[Use]], weights: Tensor) -> Tensor:

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import inf
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol, TypeAlias
 
 import torch
 from torch import Tensor, nn
 
 from discreet.accounting.epsilon_and_delta import epsilon as tight_epsilon
 from discreet.accounting.ladder import Ladder, ladder
+from discreet.array_types import Floats, Integers
 from discreet.errors import ParameterError
 from discreet.learning.deep.book import Book
 from discreet.learning.deep.clipped_sum import ClippedSum
+from discreet.learning.deep.epoch_plan import EpochPlan
 from discreet.learning.deep.example_rows import ExampleRows, PhysicalBatch
 from discreet.learning.deep.plan import TrainingPlan
-from discreet.learning.deep.sampling import PeopleSampler
 from discreet.learning.deep.secret_randomness import SecretRandomness
 from discreet.privacy.events import Event
 from discreet.privacy.rational import Number
 
 __all__ = ["PrivateOptimizer", "StepRecord"]
+
+Draw: TypeAlias = Callable[[int], tuple[Integers, Floats]]
+"""Returns the places and weights of the examples of a step, from 0."""
+Release: TypeAlias = Callable[[ClippedSum, float, int], tuple[list[Tensor], float, bool]]
+"""Returns noisy gradients, the next bound and whether noise was private, from sum, bound and step."""
 
 _PLAN = "is fixed when training starts: the noise was chosen for it"
 
@@ -35,14 +41,14 @@ class StepRecord(Protocol):
 
 
 class PrivateOptimizer(torch.optim.Optimizer):
-    """Made by `private`: an optimizer whose steps are differentially private.
+    """Made by `private` and `private_epochs`: an optimizer whose steps are differentially private.
 
     Use `batches` for the examples, and `step` with their losses, one loss for each example. All else is as
     with the optimizer inside: parameter groups, schedulers, states.
 
     Attributes
     ----------
-    plan : TrainingPlan
+    plan : TrainingPlan or EpochPlan
         The public numbers of the run.
     taken : int
         How many steps have been recorded.
@@ -57,14 +63,15 @@ class PrivateOptimizer(torch.optim.Optimizer):
         inner: torch.optim.Optimizer,
         model: nn.Module,
         *,
-        plan: TrainingPlan,
-        sampler: PeopleSampler,
+        plan: TrainingPlan | EpochPlan,
+        draw: Draw,
+        release: Release,
         rows: ExampleRows,
         record: StepRecord | None,
         taken: int,
     ) -> None:
         self._inner, self._model = inner, model
-        self._plan, self._sampler, self._rows, self._record = plan, sampler, rows, record
+        self._plan, self._draw, self._release, self._rows, self._record = plan, draw, release, rows, record
         self._parameters = [value for value in model.parameters() if value.requires_grad]
         self._groups = _groups(model, self._parameters, per_layer=plan.clipping.per_layer)
         self._book = Book(model, self._parameters)
@@ -111,7 +118,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
         )
 
     @property
-    def plan(self) -> TrainingPlan:
+    def plan(self) -> TrainingPlan | EpochPlan:
         """The public numbers of the run."""
         return self._plan
 
@@ -122,7 +129,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
 
     @property
     def rate(self) -> float:
-        """The probability of each person to take part in a step."""
+        """The share of people who take part in a step, on average."""
         return float(self._plan.rate)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -133,7 +140,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
     @property
     def event(self) -> Event:
         """What has been released so far."""
-        return self._plan.step_event * self._taken
+        return self._plan.event_of_charge * -(-self._taken // self._plan.steps_per_charge)
 
     def epsilon(self, delta: Number | None = None) -> float:
         """Return an upper bound on epsilon so far, at the plan's delta or another; infinite for replays."""
@@ -160,11 +167,11 @@ class PrivateOptimizer(torch.optim.Optimizer):
         self._is_drawing = True
         try:
             while self._taken < self._plan.steps:
-                if self._record is not None:
-                    self._record.charge(self._plan.step_event)
+                if self._record is not None and self._taken % self._plan.steps_per_charge == 0:
+                    self._record.charge(self._plan.event_of_charge)
                 self._taken += 1
                 self._sum = ClippedSum(self._parameters, self._groups, self._plan)
-                drawn = self._sampler.draw(self._plan.rate)
+                drawn = self._draw(self._taken - 1)
                 self._randomness.renew()
                 for batch in self._rows.batches(*drawn):
                     self._batch = batch
@@ -212,7 +219,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
             self._update(total)
 
     def _update(self, total: ClippedSum) -> None:
-        means, self._bound, is_private = total.release(self._bound)
+        means, self._bound, is_private = self._release(total, self._bound, self._taken - 1)
         self._is_private = self._is_private and is_private
         for parameter, mean in zip(self._parameters, means, strict=True):
             parameter.grad = mean.to(parameter.dtype)
@@ -272,7 +279,10 @@ class PrivateOptimizer(torch.optim.Optimizer):
         return {"optimizer": self._inner.state_dict(), "privacy": account}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on from a checkpoint of the same plan. Steps that were recorded since stay recorded."""
+        """Go on from a checkpoint of the same plan. Steps that were recorded since stay recorded.
+
+        A run in epochs goes on with the next epoch.
+        """
         account = state_dict.get("privacy")
         if not isinstance(account, dict) or account.keys() != self.state_dict()["privacy"].keys():
             raise ParameterError(
@@ -285,7 +295,8 @@ class PrivateOptimizer(torch.optim.Optimizer):
         if self._is_drawing:
             raise ParameterError("state_dict", "is loaded in the middle of a step", "loaded before batches()")
         self._inner.load_state_dict(state_dict["optimizer"])
-        self._taken = max(self._taken, int(account["taken"]))
+        charges = -(-int(account["taken"]) // self._plan.steps_per_charge)
+        self._taken = max(self._taken, charges * self._plan.steps_per_charge)
         self._bound = float(account["bound"])
         self._is_private = self._is_private and bool(account["is_private"])
 

@@ -14,7 +14,7 @@ from discreet.privacy.events import Event, Gaussian, PoissonSampled, RoundedGaus
 from discreet.privacy.rational import Number, float_below, probability, rational, whole
 from discreet.records import Record
 
-__all__ = ["GRID_STEPS", "TrainingPlan"]
+__all__ = ["GRID_STEPS", "TrainingPlan", "sensitivity_in_steps"]
 
 GRID_STEPS = 2**24
 """How many steps of the grid a gradient of the largest length has."""
@@ -86,16 +86,12 @@ class TrainingPlan(Record):
         expected = rational(batch, "batch", positive=True)
         if expected > people:
             raise ParameterError("batch", "is larger than the number of people", "at most all of them")
-        if people * each > _MOST_EXAMPLES:
-            raise ParameterError(
-                "population", "has too many examples", "at most 2^27, times examples_per_person"
-            )
         loss = rational(epsilon, "epsilon", positive=True)
         failure = probability(delta, "delta", zero=False, one=False)
         count = whole(steps, "steps", least=1, most=10**9)
         width = whole(size, "size", least=1)
         multiplier = _multiplier(expected / people, count, loss, failure)
-        length = GRID_STEPS - (-people * each // _SUM_ROUNDING) + isqrt(width) + 1
+        length = sensitivity_in_steps(people, each, width)
         weight = 0
         if isinstance(clipping, AdaptiveClipping):
             share = min(multiplier / (2 * clipping.noise * float(expected)), _MOST_COUNT)
@@ -138,20 +134,32 @@ class TrainingPlan(Record):
         )
 
     @property
-    def step_event(self) -> Event:
+    def steps_per_charge(self) -> int:
+        """Every step is charged by itself."""
+        return 1
+
+    @property
+    def event_of_charge(self) -> Event:
         """What one step releases."""
         return PoissonSampled(self._noise, rate=self.rate)
 
     @property
     def event(self) -> Event:
         """What all steps release."""
-        return self.step_event * self.steps
+        return self.event_of_charge * self.steps
 
     def to_object(self) -> dict[str, object]:
         """Return plain numbers and text, which tell this plan from any other."""
         plain = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "clipping"}
         shown = {name: str(value) if isinstance(value, Fraction) else value for name, value in plain.items()}
         return {**shown, "clipping": repr(self.clipping)}
+
+
+def sensitivity_in_steps(people: int, examples: int, size: int) -> int:
+    """Return how far one person moves the integers of a clipped sum in L2: theorem 4, rounded up."""
+    if people * examples > _MOST_EXAMPLES:
+        raise ParameterError("population", "has too many examples", "at most 2^27, times examples_per_person")
+    return GRID_STEPS - (-people * examples // _SUM_ROUNDING) + isqrt(size) + 1
 
 
 @lru_cache(maxsize=64)

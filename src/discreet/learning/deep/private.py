@@ -9,22 +9,16 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
-from discreet.errors import ParameterError
-from discreet.learning.deep.clipping import Clipping, stated_clipping
-from discreet.learning.deep.example_rows import ExampleRows, length_of
-from discreet.learning.deep.journal import Journal
-from discreet.learning.deep.mixing import check_modules
+from discreet.learning.deep.beginning import begin, opened_record, rows_of
+from discreet.learning.deep.clipping import Clipping
 from discreet.learning.deep.optimizer import PrivateOptimizer, StepRecord
 from discreet.learning.deep.plan import TrainingPlan
-from discreet.learning.deep.sampling import PeopleSampler
-from discreet.privacy.rational import Number, whole
+from discreet.privacy.rational import Number
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 __all__ = ["private"]
-
-_MOST_BATCHES = 2**20  # of one step, for which the rounding of their sum is proven
 
 
 def private(
@@ -120,67 +114,27 @@ def private(
     >>> optimizer.taken, 1.9 < optimizer.epsilon() <= 2
     (10, True)
     """
-    _check_optimizer(optimizer, model)
-    check_modules(model)
-    length = length_of(data)
-    clipping = stated_clipping(clip)
-    held = whole(examples_per_person, "examples_per_person", least=1)
-    if people is None and held > 1:
-        raise ParameterError("people", "are missing", "whose each example is, with examples_per_person")
-    sampler = PeopleSampler(length, people, held)
-    if population is not None and sampler.people > whole(population, "population", least=1):
-        raise ParameterError("population", "is less than the number of people", "a bound on it")
+    begun = begin(
+        optimizer, model, data, people=people, examples=examples_per_person, population=population, clip=clip
+    )
     plan = TrainingPlan(
         batch=batch,
-        population=sampler.people if population is None else population,
-        examples=held,
+        population=begun.population,
+        examples=begun.examples,
         steps=steps,
         epsilon=epsilon,
         delta=delta,
-        size=sum(value.numel() for value in model.parameters() if value.requires_grad),
-        clipping=clipping,
+        size=begun.size,
+        clipping=begun.clipping,
     )
-    usual = min(512, max(32, 8 * round(float(plan.batch) * held / 32)))
-    size = usual if physical is None else whole(physical, "physical", least=2)
-    if plan.population * held > size * _MOST_BATCHES:
-        raise ParameterError("physical", "is so small that a step may have over 2^20 batches", "larger")
-    rows = ExampleRows(data, size, collate, blank)
-    kept, taken = _opened(record, plan)
-    return PrivateOptimizer(optimizer, model, plan=plan, sampler=sampler, rows=rows, record=kept, taken=taken)
-
-
-def _opened(record: Any, plan: TrainingPlan) -> tuple[StepRecord | None, int]:
-    """Return where steps are recorded, and how many are there already."""
-    if isinstance(record, str | os.PathLike):
-        journal = Journal(record, plan.step_event)
-        return journal, journal.taken
-    if record is not None and not callable(getattr(record, "charge", None)):
-        raise ParameterError("record", "cannot be charged", "a path, or a permit of a curator")
-    return record, 0
-
-
-def _check_optimizer(optimizer: object, model: object) -> None:
-    if not isinstance(model, nn.Module):
-        raise ParameterError("model", "is not a module", "a torch.nn.Module")
-    if isinstance(optimizer, PrivateOptimizer):
-        raise ParameterError("optimizer", "is private already", "the optimizer that it was made from")
-    if not isinstance(optimizer, torch.optim.Optimizer):
-        raise ParameterError(
-            "optimizer", "is not an optimizer", "such as torch.optim.AdamW(model.parameters())"
-        )
-    if isinstance(optimizer, torch.optim.LBFGS):
-        raise ParameterError("optimizer", "looks at the data several times a step", "such as SGD or AdamW")
-    given = {
-        id(value) for group in optimizer.param_groups for value in group["params"] if value.requires_grad
-    }
-    trained = {id(value) for value in model.parameters() if value.requires_grad}
-    if given - trained:
-        raise ParameterError("optimizer", "has parameters that are not the model's", "those of the model")
-    if trained - given:
-        raise ParameterError(
-            "optimizer",
-            "lacks parameters of the model",
-            "all of them, or freeze the rest with requires_grad_(False)",
-        )
-    if not trained:
-        raise ParameterError("model", "has no parameters to train", "one that has")
+    kept, taken = opened_record(record, plan)
+    return PrivateOptimizer(
+        optimizer,
+        model,
+        plan=plan,
+        draw=lambda _: begun.sampler.draw(plan.rate),
+        release=lambda total, bound, _: total.release(bound),
+        rows=rows_of(data, plan, physical, collate, blank),
+        record=kept,
+        taken=taken,
+    )

@@ -12,7 +12,7 @@ from discreet.array_types import Floats, Integers
 from discreet.errors import ParameterError
 from discreet.noise import bernoulli, current, uniform_below
 
-__all__ = ["PeopleSampler"]
+__all__ = ["PeopleSampler", "SlotSampler"]
 
 
 class PeopleSampler:
@@ -53,8 +53,10 @@ class PeopleSampler:
 
         Each person takes part with probability `rate`.
         """
-        source = current()
-        chosen = np.flatnonzero(bernoulli(rate, self.people, source))
+        return self.examples_of(np.flatnonzero(bernoulli(rate, self.people, current())))
+
+    def examples_of(self, chosen: Integers) -> tuple[Integers, Floats]:
+        """Return the places of the examples of these people, in order, and their weights."""
         if self._order is None:
             return chosen, np.ones(len(chosen))
         places, weights = [], []
@@ -69,6 +71,29 @@ class PeopleSampler:
         found, weight = np.concatenate(places), np.concatenate(weights)
         order = np.argsort(found, kind="stable")
         return found[order], weight[order]
+
+
+class SlotSampler:
+    """Gives everybody one step of every epoch, always the same one.
+
+    Parameters
+    ----------
+    sampler : PeopleSampler
+    slots : int
+        How many steps an epoch has.
+
+    Guarantee
+    ---------
+    Everybody's step is uniform and independent of all others': who else is there changes nobody's.
+    """
+
+    def __init__(self, sampler: PeopleSampler, slots: int) -> None:
+        self._sampler, self._count = sampler, slots
+        self._slots = uniform_below(slots, sampler.people, current())
+
+    def draw(self, step: int) -> tuple[Integers, Floats]:
+        """Return the places of the examples of one step, in order, and their weights."""
+        return self._sampler.examples_of(np.flatnonzero(self._slots == step % self._count))
 
 
 def _listed(people: Any, length: int) -> list[Any]:

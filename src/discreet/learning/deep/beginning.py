@@ -1,0 +1,122 @@
+"""What every private run begins with: a model and an optimizer that fit, people, batches, and a record."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+from discreet.errors import ParameterError
+from discreet.learning.deep.clipping import Clipping, stated_clipping
+from discreet.learning.deep.epoch_plan import EpochPlan
+from discreet.learning.deep.example_rows import ExampleRows, length_of
+from discreet.learning.deep.journal import Journal
+from discreet.learning.deep.mixing import check_modules
+from discreet.learning.deep.optimizer import PrivateOptimizer, StepRecord
+from discreet.learning.deep.plan import TrainingPlan
+from discreet.learning.deep.sampling import PeopleSampler
+from discreet.privacy.rational import whole
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+__all__ = ["Beginning", "begin", "opened_record", "rows_of"]
+
+_MOST_BATCHES = 2**20  # of one step, for which the rounding of their sum is proven
+
+
+@dataclass(frozen=True, eq=False)
+class Beginning:
+    """What a plan is made from."""
+
+    sampler: PeopleSampler
+    population: int
+    examples: int
+    size: int
+    clipping: Clipping
+
+
+def begin(
+    optimizer: torch.optim.Optimizer,
+    model: nn.Module,
+    data: Any,
+    *,
+    people: ArrayLike | None,
+    examples: int,
+    population: int | None,
+    clip: float | Clipping,
+) -> Beginning:
+    """Check what was given to `private` or `private_epochs`."""
+    _check_optimizer(optimizer, model)
+    check_modules(model)
+    length = length_of(data)
+    clipping = stated_clipping(clip)
+    held = whole(examples, "examples_per_person", least=1)
+    if people is None and held > 1:
+        raise ParameterError("people", "are missing", "whose each example is, with examples_per_person")
+    sampler = PeopleSampler(length, people, held)
+    if population is not None and sampler.people > whole(population, "population", least=1):
+        raise ParameterError("population", "is less than the number of people", "a bound on it")
+    return Beginning(
+        sampler=sampler,
+        population=sampler.people if population is None else population,
+        examples=held,
+        size=sum(value.numel() for value in model.parameters() if value.requires_grad),
+        clipping=clipping,
+    )
+
+
+def rows_of(
+    data: Any,
+    plan: TrainingPlan | EpochPlan,
+    physical: int | None,
+    collate: Callable[[list[Any]], Any] | None,
+    blank: Any,
+) -> ExampleRows:
+    """Return the reader of batches, of a size that suits the plan unless it is stated."""
+    usual = min(512, max(32, 8 * round(float(plan.batch) * plan.examples / 32)))
+    size = usual if physical is None else whole(physical, "physical", least=2)
+    if plan.population * plan.examples > size * _MOST_BATCHES:
+        raise ParameterError("physical", "is so small that a step may have over 2^20 batches", "larger")
+    return ExampleRows(data, size, collate, blank)
+
+
+def opened_record(record: Any, plan: TrainingPlan | EpochPlan) -> tuple[StepRecord | None, int]:
+    """Return where steps are recorded, and how many are there already."""
+    if isinstance(record, str | os.PathLike):
+        journal = Journal(record, plan.event_of_charge)
+        return journal, journal.taken * plan.steps_per_charge
+    if record is not None and not callable(getattr(record, "charge", None)):
+        raise ParameterError("record", "cannot be charged", "a path, or a permit of a curator")
+    return record, 0
+
+
+def _check_optimizer(optimizer: object, model: object) -> None:
+    if not isinstance(model, nn.Module):
+        raise ParameterError("model", "is not a module", "a torch.nn.Module")
+    if isinstance(optimizer, PrivateOptimizer):
+        raise ParameterError("optimizer", "is private already", "the optimizer that it was made from")
+    if not isinstance(optimizer, torch.optim.Optimizer):
+        raise ParameterError(
+            "optimizer", "is not an optimizer", "such as torch.optim.AdamW(model.parameters())"
+        )
+    if isinstance(optimizer, torch.optim.LBFGS):
+        raise ParameterError("optimizer", "looks at the data several times a step", "such as SGD or AdamW")
+    given = {
+        id(value) for group in optimizer.param_groups for value in group["params"] if value.requires_grad
+    }
+    trained = {id(value) for value in model.parameters() if value.requires_grad}
+    if given - trained:
+        raise ParameterError("optimizer", "has parameters that are not the model's", "those of the model")
+    if trained - given:
+        raise ParameterError(
+            "optimizer",
+            "lacks parameters of the model",
+            "all of them, or freeze the rest with requires_grad_(False)",
+        )
+    if not trained:
+        raise ParameterError("model", "has no parameters to train", "one that has")

@@ -1,0 +1,52 @@
+"""What every private run begins with."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from discreet.errors import ParameterError
+from discreet.learning.deep.beginning import begin, opened_record, rows_of
+from discreet.learning.deep.plan import TrainingPlan
+
+
+def begun(data=None, **options):
+    model = nn.Linear(3, 1)
+    stated = {"people": None, "examples": 1, "population": None, "clip": 1.0} | options
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    return begin(optimizer, model, data or (torch.zeros(10, 3),), **stated)
+
+
+def test_public_numbers_come_from_what_was_given():
+    found = begun(people=[1, 1, 2, 2, 3, 3, 4, 4, 5, None], examples=2)
+    assert (found.population, found.examples, found.size, found.clipping.bound) == (5, 2, 4, 1.0)
+    assert begun(population=100).population == 100
+
+
+@pytest.mark.parametrize(
+    ("wrong", "name"), [({"examples": 2}, "people"), ({"population": 9}, "population"), ({"clip": 0}, "clip")]
+)
+def test_numbers_that_do_not_fit_are_refused(wrong, name):
+    with pytest.raises(ParameterError) as caught:
+        begun(**wrong)
+    assert caught.value.parameter == name
+
+
+def test_batches_suit_the_plan():
+    found = begun()
+    plan = TrainingPlan(
+        batch=5,
+        population=10,
+        steps=2,
+        epsilon=1,
+        delta=1e-5,
+        size=found.size,
+        clipping=found.clipping,
+    )
+    data = (torch.zeros(10, 3),)
+    assert rows_of(data, plan, None, None, None)._size == 32
+    assert rows_of(data, plan, 3, None, None)._size == 3
+    with pytest.raises(ParameterError, match="charged"):
+        opened_record(7, plan)
+    assert opened_record(None, plan) == (None, 0)
