@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import comb
 
 import numpy as np
@@ -22,7 +23,7 @@ def test_coefficients_are_those_of_the_inverse_root():
     found = coefficients(64)
     assert found[:3] == (SCALE, SCALE // 2, SCALE * 3 // 8)
     assert all(one == SCALE * comb(2 * k, k) // 4**k for k, one in enumerate(found))
-    assert all(before >= after > 0 for before, after in zip(found, found[1:], strict=False))
+    assert all(before >= after > 0 for before, after in pairwise(found))
 
 
 @pytest.mark.parametrize(("band", "steps"), [(1, 7), (2, 9), (4, 4), (8, 30), (64, 100)])

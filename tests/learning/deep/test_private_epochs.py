@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import pytest
 import torch
 from torch import nn
@@ -37,7 +39,7 @@ def test_everybody_takes_part_once_in_every_epoch():
     for rows, targets in optimizer.batches():
         seen[optimizer.taken - 1] += rows[:, 0][: len(optimizer._batch.places)].tolist()
         optimizer.step(losses_of(model, (rows, targets)))
-    epochs = [sorted(sum(seen[start : start + 4], [])) for start in (0, 4, 8)]
+    epochs = [sorted(chain(*seen[start : start + 4])) for start in (0, 4, 8)]
     assert epochs == [[float(number) for number in range(40)]] * 3
     assert [sorted(one) for one in seen[:4]] == [sorted(one) for one in seen[4:8]]
 

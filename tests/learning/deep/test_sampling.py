@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -115,7 +116,7 @@ def test_everybody_has_one_step_of_every_epoch():
     slots = SlotSampler(PeopleSampler(50, None, 1), 7)
     first, second = ([slots.draw(start + step)[0].tolist() for step in range(7)] for start in (0, 7))
     assert first == second
-    assert sorted(sum(first, [])) == list(range(50))
+    assert sorted(chain(*first)) == list(range(50))
 
 
 @pytest.mark.statistical
