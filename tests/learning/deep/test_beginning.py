@@ -13,7 +13,7 @@ from discreet.learning.deep.plan import TrainingPlan
 
 def begun(data=None, **options):
     model = nn.Linear(3, 1)
-    stated = {"people": None, "examples": 1, "population": None, "clip": 1.0} | options
+    stated = {"people": None, "examples": 1, "population": None, "clip": 1.0, "group": None} | options
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     return begin(optimizer, model, data or (torch.zeros(10, 3),), **stated)
 
@@ -48,5 +48,5 @@ def test_batches_suit_the_plan():
     assert rows_of(data, plan, None, None, None)._size == 32
     assert rows_of(data, plan, 3, None, None)._size == 3
     with pytest.raises(ParameterError, match="charged"):
-        opened_record(7, plan)
-    assert opened_record(None, plan) == (None, 0)
+        opened_record(7, plan, found.ranks)
+    assert opened_record(None, plan, found.ranks) == (None, 0)

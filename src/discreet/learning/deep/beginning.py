@@ -18,6 +18,7 @@ from discreet.learning.deep.journal import Journal
 from discreet.learning.deep.mixing import check_modules
 from discreet.learning.deep.optimizer import PrivateOptimizer, StepRecord
 from discreet.learning.deep.plan import TrainingPlan
+from discreet.learning.deep.ranks import Ranks
 from discreet.learning.deep.sampling import PeopleSampler
 from discreet.privacy.rational import whole
 
@@ -33,6 +34,7 @@ _MOST_BATCHES = 2**20  # of one step, for which the rounding of their sum is pro
 class Beginning:
     """What a plan is made from."""
 
+    ranks: Ranks
     sampler: PeopleSampler
     population: int
     examples: int
@@ -49,6 +51,7 @@ def begin(
     examples: int,
     population: int | None,
     clip: float | Clipping,
+    group: Any,
 ) -> Beginning:
     """Check what was given to `private` or `private_epochs`."""
     _check_optimizer(optimizer, model)
@@ -58,12 +61,14 @@ def begin(
     held = whole(examples, "examples_per_person", least=1)
     if people is None and held > 1:
         raise ParameterError("people", "are missing", "whose each example is, with examples_per_person")
-    sampler = PeopleSampler(length, people, held)
-    if population is not None and sampler.people > whole(population, "population", least=1):
+    ranks, sampler = Ranks(group), PeopleSampler(length, people, held)
+    everybody = ranks.total(sampler.people)
+    if population is not None and everybody > whole(population, "population", least=1):
         raise ParameterError("population", "is less than the number of people", "a bound on it")
     return Beginning(
+        ranks=ranks,
         sampler=sampler,
-        population=sampler.people if population is None else population,
+        population=everybody if population is None else population,
         examples=held,
         size=sum(value.numel() for value in model.parameters() if value.requires_grad),
         clipping=clipping,
@@ -85,8 +90,13 @@ def rows_of(
     return ExampleRows(data, size, collate, blank)
 
 
-def opened_record(record: Any, plan: TrainingPlan | EpochPlan) -> tuple[StepRecord | None, int]:
-    """Return where steps are recorded, and how many are there already."""
+def opened_record(record: Any, plan: TrainingPlan | EpochPlan, ranks: Ranks) -> tuple[StepRecord | None, int]:
+    """Return where steps are recorded, by the first process, and how many are there already."""
+    found, taken = _opened(record, plan) if ranks.is_first else (None, 0)
+    return found, int(ranks.shared(taken))
+
+
+def _opened(record: Any, plan: TrainingPlan | EpochPlan) -> tuple[StepRecord | None, int]:
     if isinstance(record, str | os.PathLike):
         journal = Journal(record, plan.event_of_charge)
         return journal, journal.taken * plan.steps_per_charge

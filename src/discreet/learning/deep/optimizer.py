@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from math import inf
 from typing import Any, NoReturn, Protocol, TypeAlias
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -19,6 +20,7 @@ from discreet.learning.deep.clipped_sum import ClippedSum
 from discreet.learning.deep.epoch_plan import EpochPlan
 from discreet.learning.deep.example_rows import ExampleRows, PhysicalBatch
 from discreet.learning.deep.plan import TrainingPlan
+from discreet.learning.deep.ranks import Ranks
 from discreet.learning.deep.secret_randomness import SecretRandomness
 from discreet.privacy.events import Event
 from discreet.privacy.rational import Number
@@ -69,12 +71,16 @@ class PrivateOptimizer(torch.optim.Optimizer):
         rows: ExampleRows,
         record: StepRecord | None,
         taken: int,
+        ranks: Ranks,
     ) -> None:
         self._inner, self._model = inner, model
         self._plan, self._draw, self._release, self._rows, self._record = plan, draw, release, rows, record
         self._parameters = [value for value in model.parameters() if value.requires_grad]
         self._groups = _groups(model, self._parameters, per_layer=plan.clipping.per_layer)
         self._book = Book(model, self._parameters)
+        self._ranks = ranks
+        with torch.no_grad():
+            ranks.share([value.data for value in (*model.parameters(), *model.buffers())])
         self._taken, self._bound = taken, plan.clipping.bound
         self._is_private = True
         self._sum: ClippedSum | None = None
@@ -219,8 +225,14 @@ class PrivateOptimizer(torch.optim.Optimizer):
             self._update(total)
 
     def _update(self, total: ClippedSum) -> None:
-        means, self._bound, is_private = self._release(total, self._bound, self._taken - 1)
-        self._is_private = self._is_private and is_private
+        total.add_up(self._ranks)
+        if self._ranks.is_first:
+            means, self._bound, is_private = self._release(total, self._bound, self._taken - 1)
+        else:
+            means, is_private = total.shaped(np.zeros(self._plan.size)), True
+        self._ranks.share(means)
+        self._bound = self._ranks.shared(self._bound)
+        self._is_private = self._is_private and self._ranks.shared(float(is_private)) == 1.0
         for parameter, mean in zip(self._parameters, means, strict=True):
             parameter.grad = mean.to(parameter.dtype)
         self._inner.step()

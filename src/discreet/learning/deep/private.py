@@ -38,6 +38,7 @@ def private(
     collate: Callable[[list[Any]], Any] | None = None,
     blank: Any = None,
     record: str | os.PathLike[str] | StepRecord | None = None,
+    group: Any = None,
 ) -> PrivateOptimizer:
     """Make an optimizer private: stochastic gradient descent with clipped gradients and exact noise.
 
@@ -75,6 +76,9 @@ def private(
     record : path or Permit, optional
         Where steps are recorded before they are taken: a file, so that no step of a run that was killed is
         forgotten, or a permit of a curator, whose ledger is charged.
+    group : ProcessGroup, optional
+        Of `torch.distributed`, where several processes train one model, each with the examples of its own
+        people. Their gradients are added up, and the first process draws the noise and keeps the record.
 
     Returns
     -------
@@ -115,7 +119,14 @@ def private(
     (10, True)
     """
     begun = begin(
-        optimizer, model, data, people=people, examples=examples_per_person, population=population, clip=clip
+        optimizer,
+        model,
+        data,
+        people=people,
+        examples=examples_per_person,
+        population=population,
+        clip=clip,
+        group=group,
     )
     plan = TrainingPlan(
         batch=batch,
@@ -127,7 +138,7 @@ def private(
         size=begun.size,
         clipping=begun.clipping,
     )
-    kept, taken = opened_record(record, plan)
+    kept, taken = opened_record(record, plan, begun.ranks)
     return PrivateOptimizer(
         optimizer,
         model,
@@ -137,4 +148,5 @@ def private(
         rows=rows_of(data, plan, physical, collate, blank),
         record=kept,
         taken=taken,
+        ranks=begun.ranks,
     )

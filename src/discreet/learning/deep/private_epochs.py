@@ -41,6 +41,7 @@ def private_epochs(
     collate: Callable[[list[Any]], Any] | None = None,
     blank: Any = None,
     record: str | os.PathLike[str] | StepRecord | None = None,
+    group: Any = None,
 ) -> PrivateOptimizer:
     """Make an optimizer private without secret samples: everybody takes part once in every epoch.
 
@@ -51,7 +52,7 @@ def private_epochs(
 
     Parameters
     ----------
-    optimizer, model, data, clip, people, examples_per_person, population, physical, collate, blank
+    optimizer, model, data, clip, people, examples_per_person, population, physical, collate, blank, group
         As for `private`; `clip` is not adaptive.
     epsilon, delta : number
         What the whole run promises.
@@ -97,7 +98,14 @@ def private_epochs(
     (40, True, True)
     """
     begun = begin(
-        optimizer, model, data, people=people, examples=examples_per_person, population=population, clip=clip
+        optimizer,
+        model,
+        data,
+        people=people,
+        examples=examples_per_person,
+        population=population,
+        clip=clip,
+        group=group,
     )
     plan = EpochPlan(
         epochs=epochs,
@@ -110,7 +118,7 @@ def private_epochs(
         clipping=begun.clipping,
         band=band,
     )
-    kept, taken = opened_record(record, plan)
+    kept, taken = opened_record(record, plan, begun.ranks)
     return PrivateOptimizer(
         optimizer,
         model,
@@ -120,4 +128,5 @@ def private_epochs(
         rows=rows_of(data, plan, physical, collate, blank),
         record=kept,
         taken=taken,
+        ranks=begun.ranks,
     )

@@ -1,0 +1,52 @@
+"""One of several processes that train a model: ``connected_runs.py FOLDER RANK RANKS noise|none``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import distributed, nn
+
+from discreet.learning.deep import clipped_sum
+from discreet.learning.deep.private import private
+
+
+def main() -> None:
+    """Train with a share of the people, and save the weights."""
+    folder, rank, ranks, noise = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+    torch.set_num_threads(1)
+    distributed.init_process_group("gloo", f"file://{folder}/meeting", rank=rank, world_size=ranks)
+    if noise == "none":
+        clipped_sum.sample_rounded_gaussian = lambda variance, size, source: np.zeros(size, np.int64)
+    generator = torch.Generator().manual_seed(3)
+    rows = torch.randn(40, 3, generator=generator)
+    own = slice(rank * 40 // ranks, (rank + 1) * 40 // ranks)
+    torch.manual_seed(rank)  # weights differ before the first process shares its own
+    model = nn.Linear(3, 1)
+    if rank == 0:
+        nn.init.constant_(model.weight, 0.1)
+        nn.init.constant_(model.bias, 0.2)
+    optimizer = private(
+        torch.optim.SGD(model.parameters(), lr=0.1),
+        model,
+        (rows[own], rows[own].sum(1)),
+        epsilon=2,
+        delta=1e-5,
+        batch=40,
+        steps=6,
+        physical=8,
+        record=folder / "journal" if rank == 0 else None,
+        group=distributed.group.WORLD,
+    )
+    for inputs, targets in optimizer.batches():
+        optimizer.step((model(inputs)[:, 0] - targets) ** 2)
+    account = optimizer.plan.population, optimizer.taken, optimizer.epsilon()
+    torch.save((account, [value.data for value in model.parameters()]), folder / f"weights{rank}")
+    optimizer.close()
+    distributed.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()
