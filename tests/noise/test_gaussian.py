@@ -14,7 +14,7 @@ from discreet.noise.gaussian import (
     _series,
     _tabulated,
     block_table,
-    keep,
+    keep_lanes,
     least_kept,
     low_bits,
     sample_gaussian,
@@ -419,7 +419,7 @@ def test_lanes_are_judged_by_their_words_alone(least):
         judged.extend(lanes.tolist())
         return lanes % 2 == 0
 
-    kept = keep(words, least, judge)
+    kept = keep_lanes(words, least, judge)
     assert judged == [lane for lane, word in enumerate(words.tolist()) if word >= least]
     assert kept.tolist() == [int(word < least or lane % 2 == 0) for lane, word in enumerate(words.tolist())]
 

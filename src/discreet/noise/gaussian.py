@@ -42,7 +42,7 @@ __all__ = [
     "block_table",
     "check_variance",
     "falling_exponential",
-    "keep",
+    "keep_lanes",
     "least_kept",
     "low_bits",
     "sample_blocks",
@@ -212,7 +212,7 @@ def falling_exponential(exponents: NDArray[np.float64]) -> NDArray[np.float64]:
     return found
 
 
-def keep(
+def keep_lanes(
     words: NDArray[np.uint64], least: int, judge: Callable[[Integers], NDArray[np.bool_]]
 ) -> NDArray[np.int64]:
     """Keep lanes with words below `least` at sight, and of the others those that `judge` does.
@@ -252,7 +252,7 @@ class Acceptance:
 
     def outcomes(self, words: NDArray[np.uint64], lane: int, source: Source) -> NDArray[np.int64]:
         """Decide lanes `lane`, `lane + 1`, …: 1 keeps the candidate."""
-        return keep(words, self._least, lambda these: self._judge(words[these], these + lane, source))
+        return keep_lanes(words, self._least, lambda these: self._judge(words[these], these + lane, source))
 
     def _judge(self, words: NDArray[np.uint64], lanes: Integers, source: Source) -> NDArray[np.bool_]:
         starts = self._starts[lanes].astype(np.float64)

@@ -27,7 +27,7 @@ from discreet.noise.gaussian import (
     LARGEST_TAYLOR_EXPONENT,
     check_variance,
     falling_exponential,
-    keep,
+    keep_lanes,
     low_bits,
     sample_blocks,
 )
@@ -143,7 +143,7 @@ class CellAcceptance:
 
     def outcomes(self, words: NDArray[np.uint64], lane: int, source: Source) -> NDArray[np.int64]:
         """Decide lanes `lane`, `lane + 1`, …: 1 keeps the candidate."""
-        return keep(words, self._least, lambda these: self._judge(words[these], these + lane, source))
+        return keep_lanes(words, self._least, lambda these: self._judge(words[these], these + lane, source))
 
     def _judge(self, words: NDArray[np.uint64], lanes: Integers, source: Source) -> NDArray[np.bool_]:
         half = self._half_precision

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from discreet.errors import ParameterError
-from discreet.learning.deep.beginning import begin, opened_record, rows_of
+from discreet.learning.deep.beginning import batch_reader, begin, opened_record
 from discreet.learning.deep.plan import TrainingPlan
 
 
@@ -45,8 +45,8 @@ def test_batches_suit_the_plan():
         clipping=found.clipping,
     )
     data = (torch.zeros(10, 3),)
-    assert rows_of(data, plan, None, None, None)._size == 32
-    assert rows_of(data, plan, 3, None, None)._size == 3
+    assert batch_reader(data, plan, None, None, None)._size == 32
+    assert batch_reader(data, plan, 3, None, None)._size == 3
     with pytest.raises(ParameterError, match="charged"):
-        opened_record(7, plan, found.ranks)
-    assert opened_record(None, plan, found.ranks) == (None, 0)
+        opened_record(7, plan, found.processes)
+    assert opened_record(None, plan, found.processes) == (None, 0)

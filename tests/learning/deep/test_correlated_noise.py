@@ -10,7 +10,7 @@ from scipy.linalg import toeplitz
 from discreet.learning.deep import correlated_noise
 from discreet.learning.deep.clipping import FlatClipping
 from discreet.learning.deep.correlated_noise import CorrelatedNoise
-from discreet.learning.deep.correlation import SCALE, coefficients, prefix_error
+from discreet.learning.deep.correlation import SCALE, prefix_error, root_coefficients
 from discreet.learning.deep.epoch_plan import EpochPlan
 from discreet.learning.deep.plan import GRID_STEPS
 from discreet.noise import replay
@@ -120,8 +120,8 @@ def test_no_person_moves_what_is_released_further_than_is_charged(monkeypatch, s
 def test_with_a_band_wider_than_an_epoch_a_person_would_move_it_further(monkeypatch):
     """Plant the fault: two parts of one person overlap."""
     made = plan(size=1)
-    object.__setattr__(made, "coefficients", coefficients(9))
-    object.__setattr__(made, "squared_sensitivity", 2**48 * sum(one * one for one in coefficients(9)))
+    object.__setattr__(made, "coefficients", root_coefficients(9))
+    object.__setattr__(made, "squared_sensitivity", 2**48 * sum(one * one for one in root_coefficients(9)))
     assert moved(monkeypatch, made, 0) > made.epochs * made.squared_sensitivity
 
 

@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 from scipy.linalg import toeplitz
 
-from discreet.learning.deep.correlation import SCALE, chosen_band, coefficients, prefix_error
+from discreet.learning.deep.correlation import SCALE, chosen_band, prefix_error, root_coefficients
 
 
 def matrix(band, steps):
     """The lower triangular matrix of the coefficients."""
     column = np.zeros(steps)
-    column[: min(band, steps)] = np.array(coefficients(band))[:steps] / SCALE
+    column[: min(band, steps)] = np.array(root_coefficients(band))[:steps] / SCALE
     return toeplitz(column, np.zeros(steps))
 
 
 def test_coefficients_are_those_of_the_inverse_root():
-    found = coefficients(64)
+    found = root_coefficients(64)
     assert found[:3] == (SCALE, SCALE // 2, SCALE * 3 // 8)
     assert all(one == SCALE * comb(2 * k, k) // 4**k for k, one in enumerate(found))
     assert all(before >= after > 0 for before, after in pairwise(found))
@@ -30,7 +30,7 @@ def test_coefficients_are_those_of_the_inverse_root():
 def test_the_error_is_that_of_the_matrices(band, steps):
     strategy = matrix(band, steps)
     sums = np.tril(np.ones((steps, steps))) @ np.linalg.inv(strategy)
-    length = np.linalg.norm(np.array(coefficients(band)) / SCALE)
+    length = np.linalg.norm(np.array(root_coefficients(band)) / SCALE)
     expected = length * np.sqrt((sums**2).sum() / steps)
     assert prefix_error(band, steps) == pytest.approx(expected, rel=1e-9)
 
@@ -56,5 +56,5 @@ def test_the_band_is_the_best_that_was_tried():
 def test_the_inverse_stays_bounded(band):
     """Zeros of the polynomial are outside of the circle, and entries of the inverse at most one."""
     if band > 1:
-        assert np.abs(np.roots(coefficients(band)[::-1])).min() > 1
+        assert np.abs(np.roots(root_coefficients(band)[::-1])).min() > 1
     assert np.abs(np.linalg.inv(matrix(band, 300))).max() <= 1 + 1e-9

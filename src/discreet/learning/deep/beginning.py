@@ -18,14 +18,14 @@ from discreet.learning.deep.journal import Journal
 from discreet.learning.deep.mixing import check_modules
 from discreet.learning.deep.optimizer import PrivateOptimizer, StepRecord
 from discreet.learning.deep.plan import TrainingPlan
-from discreet.learning.deep.ranks import Ranks
+from discreet.learning.deep.processes import Processes
 from discreet.learning.deep.sampling import PeopleSampler
 from discreet.privacy.rational import whole
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["Beginning", "begin", "opened_record", "rows_of"]
+__all__ = ["Beginning", "batch_reader", "begin", "opened_record"]
 
 _MOST_BATCHES = 2**20  # of one step, for which the rounding of their sum is proven
 
@@ -34,7 +34,7 @@ _MOST_BATCHES = 2**20  # of one step, for which the rounding of their sum is pro
 class Beginning:
     """What a plan is made from."""
 
-    ranks: Ranks
+    processes: Processes
     sampler: PeopleSampler
     population: int
     examples: int
@@ -61,12 +61,12 @@ def begin(
     held = whole(examples, "examples_per_person", least=1)
     if people is None and held > 1:
         raise ParameterError("people", "are missing", "whose each example is, with examples_per_person")
-    ranks, sampler = Ranks(group), PeopleSampler(length, people, held)
-    everybody = ranks.total(sampler.people)
+    processes, sampler = Processes(group), PeopleSampler(length, people, held)
+    everybody = processes.total(sampler.people)
     if population is not None and everybody > whole(population, "population", least=1):
         raise ParameterError("population", "is less than the number of people", "a bound on it")
     return Beginning(
-        ranks=ranks,
+        processes=processes,
         sampler=sampler,
         population=everybody if population is None else population,
         examples=held,
@@ -75,7 +75,7 @@ def begin(
     )
 
 
-def rows_of(
+def batch_reader(
     data: Any,
     plan: TrainingPlan | EpochPlan,
     physical: int | None,
@@ -90,10 +90,12 @@ def rows_of(
     return ExampleRows(data, size, collate, blank)
 
 
-def opened_record(record: Any, plan: TrainingPlan | EpochPlan, ranks: Ranks) -> tuple[StepRecord | None, int]:
+def opened_record(
+    record: Any, plan: TrainingPlan | EpochPlan, processes: Processes
+) -> tuple[StepRecord | None, int]:
     """Return where steps are recorded, by the first process, and how many are there already."""
-    found, taken = _opened(record, plan) if ranks.is_first else (None, 0)
-    return found, int(ranks.shared(taken))
+    found, taken = _opened(record, plan) if processes.is_first else (None, 0)
+    return found, int(processes.shared(taken))
 
 
 def _opened(record: Any, plan: TrainingPlan | EpochPlan) -> tuple[StepRecord | None, int]:

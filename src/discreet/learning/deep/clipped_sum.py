@@ -13,7 +13,7 @@ from discreet.errors import ParameterError
 from discreet.learning.deep.clipping import AdaptiveClipping
 from discreet.learning.deep.epoch_plan import EpochPlan
 from discreet.learning.deep.plan import GRID_STEPS, TrainingPlan
-from discreet.learning.deep.ranks import Ranks
+from discreet.learning.deep.processes import Processes
 from discreet.learning.deep.uses import LookupUse, OuterUse, Use, squared_norms
 from discreet.noise import current, is_private, sample_rounded_gaussian
 
@@ -76,10 +76,10 @@ class ClippedSum:
             self._count += int(torch.where(finite, within, 0).sum())
         return finite | ~kept
 
-    def add_up(self, ranks: Ranks) -> None:
+    def add_up(self, processes: Processes) -> None:
         """Put the sums over all processes in place of those of this one."""
-        ranks.add_up(self._totals)
-        self._count = ranks.total(self._count)
+        processes.add_up(self._totals)
+        self._count = processes.total(self._count)
 
     def steps(self) -> Integers:
         """Return the sum in grid steps, and the count of an adaptive bound; private."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from discreet.array_types import Floats
 
-__all__ = ["chosen_band", "coefficients", "prefix_error"]
+__all__ = ["chosen_band", "prefix_error", "root_coefficients"]
 
 SCALE = 2**8
 """c_0: coefficients are integers in these units."""
@@ -24,7 +24,7 @@ _WIDEST = 64  # bands that are tried: a wider one keeps as many gradients in mem
 _MOST_STEPS = 1 << 14  # for which bands are compared
 
 
-def coefficients(band: int) -> tuple[int, ...]:
+def root_coefficients(band: int) -> tuple[int, ...]:
     """Return the first `band` coefficients of (1 - x)^(-1/2), binom(2 k, k) / 4^k, in units and rounded down.
 
     They are positive and do not grow, so that C^-1 is bounded (docs/proofs/correlated_gradients.md, lemma 3).
@@ -38,12 +38,12 @@ def coefficients(band: int) -> tuple[int, ...]:
 
 def _inverse(band: int, steps: int) -> Floats:
     """Return the first column of C^-1, for c_0 = 1."""
-    from scipy.signal import lfilter
-
-    impulse = np.zeros(steps)
-    impulse[0] = 1.0
-    found: Floats = lfilter([1.0], np.array(coefficients(band)) / SCALE, impulse)
-    return found
+    ratios = np.array(root_coefficients(band)[1:]) / SCALE
+    found = np.zeros(steps + len(ratios))
+    found[len(ratios)] = 1.0
+    for place in range(len(ratios) + 1, len(found)):
+        found[place] = -(ratios @ found[place - len(ratios) : place][::-1])
+    return found[len(ratios) :]
 
 
 def prefix_error(band: int, steps: int) -> float:
@@ -52,7 +52,7 @@ def prefix_error(band: int, steps: int) -> float:
     It is in units of the deviation that independent noise of the same guarantee has in one step. For one
     coefficient, independent noise, it is sqrt((steps + 1) / 2).
     """
-    length = sqrt(sum(one * one for one in coefficients(band))) / SCALE
+    length = sqrt(sum(one * one for one in root_coefficients(band))) / SCALE
     sums = np.cumsum(_inverse(band, steps))
     return length * sqrt(float(np.cumsum(sums**2).mean()))
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from discreet.accounting.calibration import calibrate
 from discreet.errors import ParameterError
 from discreet.learning.deep.clipping import AdaptiveClipping, Clipping
-from discreet.learning.deep.correlation import chosen_band, coefficients, prefix_error
+from discreet.learning.deep.correlation import chosen_band, prefix_error, root_coefficients
 from discreet.learning.deep.plan import sensitivity_in_steps
 from discreet.noise.geometric import LARGEST_SCALE
 from discreet.privacy.events import Event, Gaussian, RoundedGaussian
@@ -84,7 +84,7 @@ class EpochPlan(Record):
         failure = probability(delta, "delta", zero=False, one=False)
         width = whole(size, "size", least=1)
         reach = chosen_band(rounds * each, each) if band is None else whole(band, "band", least=1, most=each)
-        chosen = coefficients(reach)
+        chosen = root_coefficients(reach)
         squared = sensitivity_in_steps(people, held, width) ** 2 * sum(one * one for one in chosen)
         multiplier = _multiplier(rounds, loss, failure)
         variance = (Fraction(multiplier) ** 2 * squared * (1 + Fraction(1, 2**40))).__ceil__()

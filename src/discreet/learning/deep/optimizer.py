@@ -20,16 +20,16 @@ from discreet.learning.deep.clipped_sum import ClippedSum
 from discreet.learning.deep.epoch_plan import EpochPlan
 from discreet.learning.deep.example_rows import ExampleRows, PhysicalBatch
 from discreet.learning.deep.plan import TrainingPlan
-from discreet.learning.deep.ranks import Ranks
+from discreet.learning.deep.processes import Processes
 from discreet.learning.deep.secret_randomness import SecretRandomness
 from discreet.privacy.events import Event
 from discreet.privacy.rational import Number
 
 __all__ = ["PrivateOptimizer", "StepRecord"]
 
-Draw: TypeAlias = Callable[[int], tuple[Integers, Floats]]
+DrawStep: TypeAlias = Callable[[int], tuple[Integers, Floats]]
 """Returns the places and weights of the examples of a step, from 0."""
-Release: TypeAlias = Callable[[ClippedSum, float, int], tuple[list[Tensor], float, bool]]
+ReleaseStep: TypeAlias = Callable[[ClippedSum, float, int], tuple[list[Tensor], float, bool]]
 """Returns noisy gradients, the next bound and whether noise was private, from sum, bound and step."""
 
 _PLAN = "is fixed when training starts: the noise was chosen for it"
@@ -66,21 +66,21 @@ class PrivateOptimizer(torch.optim.Optimizer):
         model: nn.Module,
         *,
         plan: TrainingPlan | EpochPlan,
-        draw: Draw,
-        release: Release,
+        draw: DrawStep,
+        release: ReleaseStep,
         rows: ExampleRows,
         record: StepRecord | None,
         taken: int,
-        ranks: Ranks,
+        processes: Processes,
     ) -> None:
         self._inner, self._model = inner, model
         self._plan, self._draw, self._release, self._rows, self._record = plan, draw, release, rows, record
         self._parameters = [value for value in model.parameters() if value.requires_grad]
         self._groups = _groups(model, self._parameters, per_layer=plan.clipping.per_layer)
         self._book = Book(model, self._parameters)
-        self._ranks = ranks
+        self._processes = processes
         with torch.no_grad():
-            ranks.share([value.data for value in (*model.parameters(), *model.buffers())])
+            processes.share([value.data for value in (*model.parameters(), *model.buffers())])
         self._taken, self._bound = taken, plan.clipping.bound
         self._is_private = True
         self._sum: ClippedSum | None = None
@@ -225,14 +225,14 @@ class PrivateOptimizer(torch.optim.Optimizer):
             self._update(total)
 
     def _update(self, total: ClippedSum) -> None:
-        total.add_up(self._ranks)
-        if self._ranks.is_first:
+        total.add_up(self._processes)
+        if self._processes.is_first:
             means, self._bound, is_private = self._release(total, self._bound, self._taken - 1)
         else:
             means, is_private = total.shaped(np.zeros(self._plan.size)), True
-        self._ranks.share(means)
-        self._bound = self._ranks.shared(self._bound)
-        self._is_private = self._is_private and self._ranks.shared(float(is_private)) == 1.0
+        self._processes.share(means)
+        self._bound = self._processes.shared(self._bound)
+        self._is_private = self._is_private and self._processes.shared(float(is_private)) == 1.0
         for parameter, mean in zip(self._parameters, means, strict=True):
             parameter.grad = mean.to(parameter.dtype)
         self._inner.step()

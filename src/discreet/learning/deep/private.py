@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
-from discreet.learning.deep.beginning import begin, opened_record, rows_of
+from discreet.learning.deep.beginning import batch_reader, begin, opened_record
 from discreet.learning.deep.clipping import Clipping
 from discreet.learning.deep.optimizer import PrivateOptimizer, StepRecord
 from discreet.learning.deep.plan import TrainingPlan
@@ -138,15 +138,15 @@ def private(
         size=begun.size,
         clipping=begun.clipping,
     )
-    kept, taken = opened_record(record, plan, begun.ranks)
+    kept, taken = opened_record(record, plan, begun.processes)
     return PrivateOptimizer(
         optimizer,
         model,
         plan=plan,
         draw=lambda _: begun.sampler.draw(plan.rate),
         release=lambda total, bound, _: total.release(bound),
-        rows=rows_of(data, plan, physical, collate, blank),
+        rows=batch_reader(data, plan, physical, collate, blank),
         record=kept,
         taken=taken,
-        ranks=begun.ranks,
+        processes=begun.processes,
     )

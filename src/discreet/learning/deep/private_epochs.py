@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
-from discreet.learning.deep.beginning import begin, opened_record, rows_of
+from discreet.learning.deep.beginning import batch_reader, begin, opened_record
 from discreet.learning.deep.clipping import Clipping
 from discreet.learning.deep.correlated_noise import CorrelatedNoise
 from discreet.learning.deep.epoch_plan import EpochPlan
@@ -118,15 +118,15 @@ def private_epochs(
         clipping=begun.clipping,
         band=band,
     )
-    kept, taken = opened_record(record, plan, begun.ranks)
+    kept, taken = opened_record(record, plan, begun.processes)
     return PrivateOptimizer(
         optimizer,
         model,
         plan=plan,
         draw=SlotSampler(begun.sampler, plan.steps_per_epoch).draw,
         release=CorrelatedNoise(plan).release,
-        rows=rows_of(data, plan, physical, collate, blank),
+        rows=batch_reader(data, plan, physical, collate, blank),
         record=kept,
         taken=taken,
-        ranks=begun.ranks,
+        processes=begun.processes,
     )

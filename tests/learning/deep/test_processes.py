@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from discreet.errors import ParameterError
-from discreet.learning.deep.ranks import Ranks
+from discreet.learning.deep.processes import Processes
 
 SCRIPT = Path(__file__).with_name("connected_runs.py")
 
@@ -46,7 +46,7 @@ def test_all_processes_have_the_noise_of_the_first_and_one_record(tmp_path):
 
 
 def test_one_process_shares_with_nobody():
-    ranks, values = Ranks(), [torch.ones(2)]
+    ranks, values = Processes(), [torch.ones(2)]
     ranks.add_up(values)
     ranks.share(values)
     assert ranks.is_first
@@ -57,4 +57,4 @@ def test_one_process_shares_with_nobody():
 
 def test_processes_that_are_not_connected_are_refused():
     with pytest.raises(ParameterError, match="group"):
-        Ranks(object())
+        Processes(object())

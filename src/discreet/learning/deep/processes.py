@@ -9,10 +9,10 @@ from torch import Tensor, distributed
 
 from discreet.errors import ParameterError
 
-__all__ = ["Ranks"]
+__all__ = ["Processes"]
 
 
-class Ranks:
+class Processes:
     """The processes of a run, which add up their sums and share what was released.
 
     Parameters
