@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -23,7 +24,4 @@ def column_noises(shape: Sequence[int], rho: Fraction, rows: int) -> tuple[Table
 
 def column_weight(cells: int) -> int:
     """Return the two-thirds power of a number of cells, rounded up: an integer, the same on every machine."""
-    weight = max(round(cells ** (2 / 3)) - 1, 1)
-    while weight**3 < cells**2:
-        weight += 1
-    return weight
+    return bisect_left(range(cells + 1), cells**2, key=lambda weight: weight**3)
