@@ -21,7 +21,8 @@ _GENERATED = """
 COPY (
     SELECT range AS person,
            (hash(range) % 90)::INTEGER AS age,
-           ['north', 'east', 'south', 'west'][(1 + (hash(range) % 90 // 10 + hash(range * 3) % 3) % 4)::BIGINT]
+           ['north', 'east', 'south', 'west'][
+               (1 + (hash(range) % 90 // 10 + hash(range * 3) % 3) % 4)::BIGINT]
                AS region,
            (hash(range * 5) % 2)::INTEGER AS sex,
            ((hash(range) % 90) * 300 + hash(range * 7) % 20000)::INTEGER AS income,
