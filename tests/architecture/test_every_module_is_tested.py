@@ -191,6 +191,10 @@ REACHED_FROM = {
     "queries/sql/tables/joins.py": ("queries/test_sql_relations.py", "JOIN"),
     "queries/sql/tables/scope.py": ("queries/test_sql_relations.py", "JOIN"),
     "stability/plot.py": ("stability/test_per_instance.py", "plot"),
+    "synthesis/asking/fidelity_question.py": (
+        "synthesis/asking/test_table_distances.py",
+        ".measure_fidelity(",
+    ),
     "synthesis/asking/synthesis_release.py": ("synthesis/asking/test_question.py", ".synthesize("),
     "synthesis/asking/table_synthesis.py": ("synthesis/asking/test_question.py", ".synthesize("),
     "synthesis/measuring/exact_tables.py": ("synthesis/measuring/test_steps.py", "CountedTables"),

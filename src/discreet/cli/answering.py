@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from discreet.front import Curator
     from discreet.front.curator import Question
 
-__all__ = ["Asking"]
+__all__ = ["Asking", "previewed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,9 +49,9 @@ class Asking:
             found = rehearsed.preview(question, **terms)
             if not declared.exists(read.ledger):
                 remark = "there is no ledger yet: as if nothing was spent"
-                return _previewed(found, remark, as_json=as_json)
+                return previewed(found, remark, as_json=as_json)
             with declared.real(read, rehearsed) as curator:
-                return _previewed(curator.preview(question, **terms), "", as_json=as_json)
+                return previewed(curator.preview(question, **terms), "", as_json=as_json)
 
     def pay(self, options: Namespace) -> str:
         """Pay, answer, write the files that are wanted, and return what is printed."""
@@ -93,7 +93,8 @@ def _delivered(options: Namespace, release: Release, bill: Bill) -> str:
     return text
 
 
-def _previewed(found: Preview, remark: str, *, as_json: bool) -> str:
+def previewed(found: Preview, remark: str, *, as_json: bool) -> str:
+    """Return what an answer would cost and how wrong it would be, for people or as JSON."""
     if not as_json:
         cost = "costs nothing: stored" if found.answered else f"costs {questions.cost(found.event)}"
         return "\n".join([str(found), *filter(None, [cost, remark])])

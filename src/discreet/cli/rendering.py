@@ -20,7 +20,16 @@ from discreet.visible import visible_json
 if TYPE_CHECKING:
     from discreet.curator import Release
 
-__all__ = ["FORMATS", "add_output_options", "check_output", "format_of", "grid", "render", "shell_remarks"]
+__all__ = [
+    "FORMATS",
+    "add_output_options",
+    "check_output",
+    "format_of",
+    "grid",
+    "plain",
+    "render",
+    "shell_remarks",
+]
 
 FORMATS = ("table", "csv", "json", "parquet")
 _ENDINGS = {".csv": "csv", ".json": "json", ".parquet": "parquet", ".txt": "table", ".table": "table"}
@@ -98,7 +107,7 @@ def _csv(release: Release) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows([_plain(value) for value in row] for row in zip(*columns.values(), strict=True))
+    writer.writerows([plain(value) for value in row] for row in zip(*columns.values(), strict=True))
     return stream.getvalue().removesuffix("\n")
 
 
@@ -126,17 +135,17 @@ def _parquet(release: Release) -> bytes:
 def _rows(release: Release) -> Iterator[dict[str, object]]:
     columns = release.columns()
     for row in zip(*columns.values(), strict=True):
-        yield {name: _plain(value) for name, value in zip(columns, row, strict=True)}
+        yield {name: plain(value) for name, value in zip(columns, row, strict=True)}
 
 
 def _same(one: str, other: str) -> bool:
     return Path(one).resolve() == Path(other).resolve()
 
 
-def _plain(value: object) -> object:
+def plain(value: object) -> object:
     """Return the value for CSV and JSON: nothing if it is unknown."""
     if isinstance(value, float):
         return value + 0.0 if math.isfinite(value) else None  # no -0.0
     if isinstance(value, list):
-        return [_plain(one) for one in value]
+        return [plain(one) for one in value]
     return value.isoformat() if isinstance(value, datetime.date) else value

@@ -53,8 +53,7 @@ class Curator(Door):
     >>> from discreet.curator import Budget
     >>> from discreet.data import EACH_ROW, Bounds, Table
     >>> people = Table(pd.DataFrame({"age": [31, 45, 62]}), person=EACH_ROW, columns={"age": Bounds(0, 110)})
-    >>> budget = Budget(epsilon=1)
-    >>> curator = Curator({"people": people}, budget=budget, ledger="people.ledger")  # doctest: +SKIP
+    >>> curator = Curator({"people": people}, budget=Budget(epsilon=1), ledger="p.ledger")  # doctest: +SKIP
     >>> curator.ask("SELECT COUNT(*) AS n, AVG(age) AS mean_age FROM people", epsilon=0.5)  # doctest: +SKIP
     """
 
@@ -377,6 +376,7 @@ class Curator(Door):
     graph, fixed = other_relations.graph_questions, other_relations.fixed_questions
     revealed, count_revealed = losses.revealed, losses.count_revealed
     synthesize, preview_synthesis = syntheses.synthesize, syntheses.preview_synthesis
+    measure_fidelity, preview_fidelity = syntheses.measure_fidelity, syntheses.preview_fidelity
 
     def apply(self, *suggestions: Suggestion, reason: str = "suggested by paid answers") -> None:
         """Declare what was suggested, on the record: see `amend`. The suggestions were paid for."""

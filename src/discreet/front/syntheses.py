@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from discreet.curator import Preview
+from discreet.curator import Preview, Release
 from discreet.front.arguments import refuse_others
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number, confidence_level
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from discreet.synthesis.asking.synthesis_release import SynthesisRelease
     from discreet.synthesis.methods.adaptive import WeightedSets
 
-__all__ = ["preview_synthesis", "synthesize"]
+__all__ = ["measure_fidelity", "preview_fidelity", "preview_synthesis", "synthesize"]
 
 
 def synthesize(
@@ -111,6 +111,77 @@ def preview_synthesis(
     offer = Offer(epsilon=epsilon, delta=delta, rho=rho)
     request = _request(curator, table, columns, offer, method, width, workload, confidence, missing=missing)
     return curator.preview_request(request, analyst=analyst, rows=rows)
+
+
+def measure_fidelity(
+    curator: Curator,
+    made: SynthesisRelease,
+    *unnamed: NoReturn,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    rho: Number | None = None,
+    ways: int = 2,
+    confidence: Number = CONFIDENCE,
+    analyst: str = "",
+    **unknown: NoReturn,
+) -> Release:
+    """Spend, then return how far a synthetic table is from the data: a report that may be shown to anyone.
+
+    For every table of one column, or of two, the total variation of the data from the model, with its
+    interval; in the first line their mean. It has a price of its own. `discreet.synthesis.fidelity` is exact,
+    free, and not private.
+
+    Parameters
+    ----------
+    made : SynthesisRelease
+        What `synthesize` of this curator returned.
+    epsilon, delta, rho : number, optional
+        The offer: epsilon with delta, or rho.
+    ways : int
+        How many columns a table has, 1 or 2.
+    confidence : number
+        Of each interval.
+    analyst : str
+        Who asks, for caps per analyst.
+
+    Raises
+    ------
+    BudgetExceeded, UnsupportedQuery
+        Before anything is charged.
+    EngineFailed
+        After the charge; asking again computes without another.
+    """
+    from discreet.synthesis.asking.fidelity_question import fidelity_request
+
+    refuse_others(unnamed, unknown)
+    offer = Offer(epsilon=epsilon, delta=delta, rho=rho)
+    curator.budget.check_offer(offer)
+    return curator.answer(fidelity_request(made, offer, ways, confidence_level(confidence)), analyst=analyst)
+
+
+def preview_fidelity(
+    curator: Curator,
+    made: SynthesisRelease,
+    *unnamed: NoReturn,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    rho: Number | None = None,
+    ways: int = 2,
+    confidence: Number = CONFIDENCE,
+    analyst: str = "",
+    **unknown: NoReturn,
+) -> Preview:
+    """Return what a private fidelity report would cost, and its margins. Spends nothing.
+
+    Takes what `measure_fidelity` takes.
+    """
+    from discreet.synthesis.asking.fidelity_question import fidelity_request
+
+    refuse_others(unnamed, unknown)
+    offer = Offer(epsilon=epsilon, delta=delta, rho=rho)
+    curator.budget.check_offer(offer)
+    request = fidelity_request(made, offer, ways, confidence_level(confidence))
+    return curator.preview_request(request, analyst=analyst, rows=made.data.total)
 
 
 def _request(  # noqa: PLR0917

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow
 import pytest
 
 import discreet as dp
+from data.conftest import postgres, postgres_engine  # noqa: F401
 from discreet.errors import BudgetExceeded, ParameterError, UndeclaredColumn, UnsupportedQuery
 from discreet.noise import replay
 from discreet.synthesis.asking.question import METHODS
@@ -22,18 +24,20 @@ def frame(rows=600):
     return found
 
 
+DECLARED = {
+    "person": "p",
+    "limits": dp.Limits(rows=2),
+    "columns": {
+        "age": dp.Bounds(0, 110, step=1),
+        "city": dp.Keys(["Taipei", "Lagos"]),
+        "cost": dp.Bounds(0, 1000, step=1),
+    },
+}
+
+
 @pytest.fixture
 def clinic(tmp_path):
-    visits = dp.Table(
-        frame(),
-        person="p",
-        limits=dp.Limits(rows=2),
-        columns={
-            "age": dp.Bounds(0, 110, step=1),
-            "city": dp.Keys(["Taipei", "Lagos"]),
-            "cost": dp.Bounds(0, 1000, step=1),
-        },
-    )
+    visits = dp.Table(frame(), **DECLARED)
     budget = dp.Budget(rho=10_000)
     return dp.Curator({"visits": visits}, budget=budget, ledger=tmp_path / "c.ledger")
 
@@ -70,6 +74,21 @@ def test_the_engine_counts_what_the_rows_say(clinic):
     )
     assert found.data.total == pytest.approx(600, abs=4)
     assert not found.label["private"]
+
+
+def test_postgresql_counts_the_same_tables(clinic, tmp_path, postgres_engine):  # noqa: F811
+    held = frame()
+    types = [("p", "int64"), ("age", "float64"), ("city", "string"), ("cost", "float64")]
+    schema = pyarrow.schema([(name, pyarrow.type_for_alias(kind)) for name, kind in types])
+    arrow = pyarrow.Table.from_pandas(held, schema, preserve_index=False)
+    visits = postgres_engine.table(arrow, **DECLARED)
+    other = dp.Curator({"visits": visits}, budget=dp.Budget(rho=10_000), ledger=tmp_path / "p.ledger")
+    measured = []
+    for curator in (clinic, other):
+        with replay(3):
+            found = curator.synthesize("visits", COLUMNS, rho=1, method="spanning tree")
+        measured.append([(one.columns, one.counts.tolist()) for one in found.data.measured])
+    assert measured[0] == measured[1]
 
 
 def test_rows_without_a_cell_are_left_out_if_asked(clinic):

@@ -140,5 +140,30 @@ def test_more_cells_than_can_be_held_are_refused_before_rows_are_read():
         mechanism.release(None)  # what cannot be read is not noticed
 
 
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"x": Keys(["only"]), "y": Keys(["one"])},
+        {"x": Keys(range(10_000)), "y": Keys([0, 1])},
+        {"x": Bounds(0, 9), "y": Bounds(0, 1)},
+    ],
+    ids=["one value", "10,000 categories", "numbers"],
+)
+@pytest.mark.parametrize("values", [[], [None] * 50, ["other", float("nan"), 2**80, b"", [1]] * 10])
+def test_any_rows_at_a_small_epsilon_give_rows(columns, values):
+    mechanism = Adaptive(columns=columns, epsilon=0.01, delta=1e-9, rounds=1)
+    held = np.empty(len(values), object)
+    for place, value in enumerate(values):  # a slice would spread lists
+        held[place] = value
+    found = mechanism.release(dict.fromkeys(columns, held))
+    assert found.codes(20).shape == (20, 2)
+
+
+def test_a_workload_whose_tree_needs_terabytes_is_refused_with_what_fits():
+    columns = {f"x{place}": Keys(range(50)) for place in range(8)}
+    with pytest.raises(ParameterError, match=r"cells.*at most 32,768"):
+        Adaptive(columns=columns, rho=1, workload=[tuple(columns)])
+
+
 def test_one_column_has_no_rounds():
     assert Adaptive(columns={"x": Keys(["a"])}, rho=1).event.concentrated_rho == 1

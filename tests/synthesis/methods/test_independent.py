@@ -24,7 +24,7 @@ def test_every_column_is_measured_once_and_charged():
 def test_a_column_that_is_measured_twice_is_noticed():
     class Planted(Independent):
         def draw(self, tables):
-            return (*super().draw(tables), self.noise.measured((0,), tables.table((0,))))
+            return (*super().draw(tables), self.column_noises[0].measured((0,), tables.table((0,))))
 
     mechanism = Planted(columns=COLUMNS, rho=1)
     with watched() as drawn:

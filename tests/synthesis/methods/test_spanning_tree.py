@@ -58,8 +58,8 @@ def test_a_person_moves_every_score_by_no_more_than_is_charged(seed, rows):
     codes = np.stack([random.integers(0, size, 30) for size in shape], axis=1)
     with replay(seed):
         columns = [
-            mechanism.column_noise.measured((column,), CountedRows(shape=shape, codes=codes).table((column,)))
-            for column in range(4)
+            noise.measured((column,), CountedRows(shape=shape, codes=codes).table((column,)))
+            for column, noise in enumerate(mechanism.column_noises)
         ]
     folds = mechanism.folds(columns)
     one, other = (

@@ -41,8 +41,8 @@ def test_rare_keys_are_joined_and_heavy_numbers_stay_alone():
 
 @given(COUNTS, st.fractions(Fraction(1, 100), 40_000))
 def test_limits_are_those_of_real_numbers(counts, variance):
-    # A cell is rare if it holds at most three deviations, and neighbors hold enough from the root of the
-    # total times the deviation on: both compared by their powers, without a root.
+    # A cell is rare if it holds at most three deviations, and neighbors hold enough from the root of twice
+    # the total times the deviation on: both compared by their powers, without a root.
     total = max(int(counts.sum()), 1)
     keys = folded_column(counts, variance, total, ordered=False, last=False)
     rare = [int(count) ** 2 <= 9 * variance for count in counts]
@@ -52,7 +52,7 @@ def test_limits_are_those_of_real_numbers(counts, variance):
     for place in range(numbers.cells - 1):
         inside = np.flatnonzero(numbers.places == place)
         held, following = int(counts[inside].sum()), int(counts[inside[-1] + 1])
-        assert any((one + 1) ** 4 > total**2 * variance for one in (held, following))
+        assert any((one + 1) ** 4 > (2 * total) ** 2 * variance for one in (held, following))
 
 
 @given(st.integers(0, 2**32))

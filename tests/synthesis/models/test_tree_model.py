@@ -1,5 +1,6 @@
 """Tables of models against enumeration of all their rows, and samples against the model."""
 
+import tracemalloc
 from itertools import combinations, permutations
 
 import numpy as np
@@ -86,6 +87,23 @@ def test_a_generator_that_orders_rows_would_be_noticed():
     joint = np.zeros((8, 8))
     np.add.at(joint, (rows[:, 1], rows[:, 2]), 1 / len(rows))
     assert np.abs(joint - 1 / 64).sum() / 2 > 0.5
+
+
+def test_a_pair_is_never_written_out_with_a_whole_clique():
+    # A column of 3,000 values, far from a clique of 32,768 cells: their union would hold 98 million numbers.
+    shape = (3000, 2, 32, 32, 32, 2)
+    tree = JunctionTree.spanning(shape, [(0, 1), (1, 2), (2, 3, 4), (4, 5)])
+    random = np.random.default_rng(0)
+    model = model_of(
+        tree, [random.normal(size=[shape[one] for one in clique]) for clique in tree.cliques], 1.0
+    )
+    tracemalloc.start()
+    pairs = model.pairs([(0, 3), (0, 5)])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 30_000_000
+    np.testing.assert_allclose(pairs[0, 3].sum(axis=0), model.table((3,)))
+    np.testing.assert_allclose(pairs[0, 5].sum(axis=1), model.table((0,)))
 
 
 def test_tables_without_rows_give_rows_nevertheless():

@@ -49,6 +49,11 @@ class TableMechanism(ABC):
     def remark(self) -> str:
         """What is measured and chosen, in words, before it is asked."""
 
+    @property
+    def output(self) -> str:
+        """What its values are called."""
+        return "n"
+
     @abstractmethod
     def covers(self, bound: Sensitivity) -> bool:
         """Return whether it is made for tables of which one person moves each at least that far."""
@@ -102,8 +107,8 @@ class TabulatedRequest:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The name of the noisy counts."""
-        return ("n",)
+        """The name of the noisy values."""
+        return (self.mechanism.output,)
 
     @property
     def remark(self) -> str:

@@ -120,10 +120,13 @@ class TableSynthesis(TableMechanism):
         """Return the margin of a count of a column, and of a chosen table."""
         made = self.synthesizer
         many = len(made.domain.shape)
-        kinds = [("columns", made.variances[0], sum(made.domain.shape) / many)]
+        shape = made.domain.shape
+        deviations = [sqrt(variance) for variance in made.variances]
+        noise = sum(deviation * cells for deviation, cells in zip(deviations, shape, strict=False)) / many
+        kinds = [("columns", max(made.variances[:many]), noise)]
         if len(made.variances) > many:
-            joined = min(sqrt(max(rows, 1) / sqrt(made.variances[0])), max(made.domain.shape))
-            kinds.append(("chosen tables", made.variances[-1], max(joined, 1.0) ** 2))
+            joined = min(max(sqrt(max(rows, 1) / (2 * deviations[-1])), 1.0), max(shape))
+            kinds.append(("chosen tables", made.variances[-1], deviations[-1] * joined**2))
         return tuple(
             Expectation(
                 name=name,
@@ -131,9 +134,9 @@ class TableSynthesis(TableMechanism):
                 standard_deviation=sqrt(variance),
                 assumes=f"{rows:,} rows",
                 means=f"of each noisy count; total variation of about "
-                f"{min(sqrt(variance * 2 / pi) * cells / (2 * rows), 1.0):.2g} from noise alone",
+                f"{min(sqrt(2 / pi) * noise / (2 * rows), 1.0):.2g} from noise alone",
             )
-            for name, variance, cells in kinds
+            for name, variance, noise in kinds
         )
 
 

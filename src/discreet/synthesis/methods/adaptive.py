@@ -14,6 +14,7 @@ from discreet.errors import ParameterError
 from discreet.privacy.events import Event, compose
 from discreet.privacy.rational import Number, whole
 from discreet.synthesis.columns.domain import CodedColumns
+from discreet.synthesis.measuring.column_noises import column_noises
 from discreet.synthesis.measuring.exact_tables import ExactTables, FoldedTables
 from discreet.synthesis.measuring.stated_rho import StatedRho
 from discreet.synthesis.measuring.steps import SCORE_STEPS, TableChoice, TableNoise, distance, whole_scores
@@ -30,7 +31,7 @@ WeightedSets = Iterable[Sequence[str]] | Mapping[tuple[str, ...], int]
 """Sets of columns; or their weights, whole numbers."""
 
 _Set = TypeVar("_Set")
-_COLUMNS, _CHOICES = Fraction(1, 4), Fraction(1, 10)
+_COLUMNS, _CHOICES = Fraction(2, 5), Fraction(1, 10)
 """The share of rho for the columns; of each round, for its choice."""
 _MOST_SETS = 5_000
 _MOST_WEIGHT = 1_000
@@ -70,7 +71,7 @@ class Adaptive(Synthesizer):
 
     Error
     -----
-    Each noisy count has the error of `column_noise` or `table_noise`.
+    Each noisy count has the error of its `column_noises` or `table_noise`.
 
     Examples
     --------
@@ -90,7 +91,7 @@ class Adaptive(Synthesizer):
     """The sets of columns that may be chosen, and their weights."""
     rounds: int
     tree_cells: int
-    column_noise: TableNoise
+    column_noises: tuple[TableNoise, ...]
     choice: TableChoice | None
     table_noise: TableNoise | None
 
@@ -121,7 +122,7 @@ class Adaptive(Synthesizer):
             workload=weighted,
             rounds=times,
             tree_cells=most,
-            column_noise=TableNoise.costing(first / len(domain.shape), held),
+            column_noises=column_noises(domain.shape, first, held),
             choice=TableChoice.costing(each * _CHOICES, held, largest) if times else None,
             table_noise=TableNoise.costing(each * (1 - _CHOICES), held) if times else None,
         )
@@ -129,7 +130,7 @@ class Adaptive(Synthesizer):
     @property
     def event(self) -> Event:
         """All columns, and all rounds."""
-        columns = self.column_noise.event * len(self.domain.shape)
+        columns = compose([noise.event for noise in self.column_noises])
         if self.choice is None or self.table_noise is None:
             return columns
         return compose([columns, self.choice.event * self.rounds, self.table_noise.event * self.rounds])
@@ -149,8 +150,7 @@ class Adaptive(Synthesizer):
     @property
     def steps(self) -> tuple[str, ...]:
         """What is measured and chosen."""
-        many, deviation = len(self.domain.shape), self.column_noise.variance**0.5
-        first = f"the counts of {many} columns are measured, noise of deviation {deviation:.4g}"
+        first = self.columns_measured
         if self.table_noise is None:
             return (first,)
         return (
@@ -164,7 +164,7 @@ class Adaptive(Synthesizer):
     def variances(self) -> tuple[float, ...]:
         """Of the columns, and of the chosen tables."""
         later = () if self.table_noise is None else (self.table_noise.variance,) * self.rounds
-        return (self.column_noise.variance,) * len(self.domain.shape) + later
+        return tuple(noise.variance for noise in self.column_noises) + later
 
     def release(self, rows: object) -> SyntheticData:
         """Return a synthetic table for rows, unless all tables together have too many cells to be held."""
@@ -173,8 +173,7 @@ class Adaptive(Synthesizer):
 
     def draw(self, tables: ExactTables) -> tuple[MeasuredTable, ...]:
         """Measure the columns; then choose and measure a table in each round."""
-        every = [(column,) for column in range(len(self.domain.shape))]
-        found = [self.column_noise.measured(one, tables.table(one)) for one in every]
+        found = list(self.measured_columns(tables))
         if self.choice is None or self.table_noise is None:
             return tuple(found)
         folds = self.folds(found)

@@ -19,6 +19,7 @@ from discreet.records import Record
 from discreet.synthesis.columns.domain import CodedColumns
 from discreet.synthesis.measuring.exact_tables import CountedRows, ExactTables
 from discreet.synthesis.measuring.stated_rho import StatedRho
+from discreet.synthesis.measuring.steps import TableNoise
 from discreet.synthesis.models.folding import FoldedModel, JoinedCells, folded_column
 from discreet.synthesis.models.measured import MeasuredTable
 from discreet.synthesis.models.simplex import nearest_whole_counts, whole_rows_counted
@@ -44,6 +45,7 @@ class Synthesizer(Record, ABC):
     domain: CodedColumns
     rows: int
     stated: StatedRho
+    column_noises: tuple[TableNoise, ...]
 
     @property
     @abstractmethod
@@ -116,9 +118,28 @@ class Synthesizer(Record, ABC):
             private=private,
         )
 
+    def measured_columns(self, tables: ExactTables) -> tuple[MeasuredTable, ...]:
+        """Measure every column, each with its own noise."""
+        return tuple(
+            noise.measured((column,), tables.table((column,)))
+            for column, noise in enumerate(self.column_noises)
+        )
+
+    @property
+    def columns_measured(self) -> str:
+        """What `measured_columns` does, in words."""
+        deviations = sorted(noise.variance**0.5 for noise in self.column_noises)
+        said = f"{deviations[0]:.4g}"
+        if deviations[-1] > deviations[0]:
+            said += f" to {deviations[-1]:.4g}, less for columns of more cells"
+        return f"the counts of {len(deviations)} columns are measured, noise of deviation {said}"
+
     def folds(self, columns: Sequence[MeasuredTable]) -> tuple[JoinedCells, ...]:
-        """Return how the cells of each column are joined for tables of several, from its released counts."""
-        variance, total = Fraction(self.variances[0]), whole_rows_counted(columns)
+        """Return how the cells of each column are joined for tables of several, from its released counts.
+
+        What is rare depends on the noise of such tables, which is the same for all of them.
+        """
+        variance, total = Fraction(self.variances[-1]), whole_rows_counted(columns)
         return tuple(
             folded_column(
                 nearest_whole_counts(one.counts, total),

@@ -12,6 +12,7 @@ from discreet.array_types import Integers
 from discreet.privacy.events import Event, compose
 from discreet.privacy.rational import Number
 from discreet.synthesis.columns.domain import CodedColumns
+from discreet.synthesis.measuring.column_noises import column_noises
 from discreet.synthesis.measuring.exact_tables import ExactTables, FoldedTables
 from discreet.synthesis.measuring.stated_rho import StatedRho
 from discreet.synthesis.measuring.steps import TableChoice, TableNoise, distance, whole_scores
@@ -22,7 +23,7 @@ from discreet.synthesis.models.tree_fit import column_tables, fitted_tree
 
 __all__ = ["SpanningTree"]
 
-_COLUMNS, _CHOICES = Fraction(1, 3), Fraction(1, 3)
+_COLUMNS, _CHOICES = Fraction(2, 5), Fraction(1, 10)
 """The shares of rho for the columns and for the choices; the rest is for the pairs."""
 
 
@@ -43,7 +44,8 @@ class SpanningTree(Synthesizer):
     ---------
     rho-zCDP under add/remove of a person, and hence the stated (epsilon, delta): the columns' tables and the
     chosen pairs' with discrete Gaussian noise, and each choice by the exponential mechanism on whole scores
-    that a row moves by one row at most (proof: docs/proofs/synthesis.md). A third of rho is for each.
+    that a row moves by one row at most (proof: docs/proofs/synthesis.md). Two fifths of rho are for the
+    columns, a tenth for the choices, and half for the pairs.
 
     Finite precision
     ----------------
@@ -52,7 +54,7 @@ class SpanningTree(Synthesizer):
 
     Error
     -----
-    Each noisy count has the error of `column_noise` or `pair_noise`. What pairs outside the tree have in
+    Each noisy count has the error of its `column_noises` or `pair_noise`. What pairs outside the tree have in
     common beyond the tree is not measured.
 
     Examples
@@ -71,7 +73,7 @@ class SpanningTree(Synthesizer):
     """The pairs that may be chosen: those with small enough tables."""
     edges: int
     """How many are chosen."""
-    column_noise: TableNoise
+    column_noises: tuple[TableNoise, ...]
     choice: TableChoice | None
     pair_noise: TableNoise | None
 
@@ -95,7 +97,7 @@ class SpanningTree(Synthesizer):
             stated=spent,
             pairs=pairs,
             edges=edges,
-            column_noise=TableNoise.costing(first / len(domain.shape), held),
+            column_noises=column_noises(domain.shape, first, held),
             choice=TableChoice.costing(spent.rho * _CHOICES / edges, held) if edges else None,
             pair_noise=TableNoise.costing(rest / edges, held) if edges else None,
         )
@@ -103,7 +105,7 @@ class SpanningTree(Synthesizer):
     @property
     def event(self) -> Event:
         """All columns, all choices, and all chosen pairs."""
-        columns = self.column_noise.event * len(self.domain.shape)
+        columns = compose([noise.event for noise in self.column_noises])
         if self.choice is None or self.pair_noise is None:
             return columns
         return compose([columns, self.choice.event * self.edges, self.pair_noise.event * self.edges])
@@ -116,8 +118,7 @@ class SpanningTree(Synthesizer):
     @property
     def steps(self) -> tuple[str, ...]:
         """What is measured and chosen."""
-        many, deviation = len(self.domain.shape), self.column_noise.variance**0.5
-        first = f"the counts of {many} columns are measured, noise of deviation {deviation:.4g}"
+        first = self.columns_measured
         if self.pair_noise is None:
             return (first,)
         return (
@@ -130,14 +131,13 @@ class SpanningTree(Synthesizer):
     def variances(self) -> tuple[float, ...]:
         """Of the columns, and of the pairs."""
         pairs = () if self.pair_noise is None else (self.pair_noise.variance,) * self.edges
-        return (self.column_noise.variance,) * len(self.domain.shape) + pairs
+        return tuple(noise.variance for noise in self.column_noises) + pairs
 
     def draw(self, tables: ExactTables) -> tuple[MeasuredTable, ...]:
         """Measure the columns, choose pairs, and measure them."""
-        every = [(column,) for column in range(len(self.domain.shape))]
-        columns = [self.column_noise.measured(one, tables.table(one)) for one in every]
+        columns = self.measured_columns(tables)
         if self.choice is None or self.pair_noise is None:
-            return tuple(columns)
+            return columns
         folds = self.folds(columns)
         folded = FoldedTables(tables=tables, folds=folds)
         chosen = self._chosen(self.scores(folded, columns), self.choice)

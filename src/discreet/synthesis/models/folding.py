@@ -29,6 +29,8 @@ __all__ = [
 
 _DEVIATIONS = 3
 """A cell with fewer rows than so many deviations of the noise is joined with others."""
+_COARSER = 2
+"""Neighbors are joined until they hold the root of so many times the rows, times the deviation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -65,20 +67,20 @@ def folded_column(
     counts : array of integers
         The column's counts, none of them negative.
     variance : Fraction
-        Of the noise that they had.
+        Of the noise that tables of several columns will have.
     total : int
         The number of rows, at least 1.
     ordered : bool
-        Whether neighboring cells are alike. Then about sqrt(total / deviation) joined cells are left, of
-        about equal counts: finer ones drown in noise, coarser ones lose what the column says.
+        Whether neighboring cells are alike. Then about sqrt(total / (2 deviation)) joined cells are left,
+        of about equal counts: finer ones drown in noise, coarser ones lose what the column says.
     last : bool
         Whether the last cell, of missing values, stays apart from those next to it.
     """
     few = isqrt(_floor(_DEVIATIONS**2 * variance)) + 1
     places = np.zeros(len(counts), np.int64)
     if ordered:
-        # The root of total times the deviation: the fourth root of what is an exact fraction.
-        enough = max(few, isqrt(isqrt(_floor(total**2 * variance))))
+        # The root of twice the total times the deviation: the fourth root of what is an exact fraction.
+        enough = max(few, isqrt(isqrt(_floor((_COARSER * total) ** 2 * variance))))
         many = len(counts) - last
         places[:many] = _neighbors_joined(counts[:many], enough)
         if last:

@@ -14,6 +14,7 @@ __all__ = ["nearest_counts", "nearest_whole_counts", "rows_counted", "whole_rows
 
 _LARGEST = 1 << 40
 """Counts beyond it are clamped before they are added up: sums over 2^20 cells hold in 64 bits."""
+_WEIGHT_UNITS = 1 << 40
 
 
 def nearest_counts(noisy: Floats, total: float) -> Floats:
@@ -45,8 +46,13 @@ def rows_counted(measured: Sequence[MeasuredTable]) -> float:
 
 
 def whole_rows_counted(measured: Sequence[MeasuredTable]) -> int:
-    """Return the number of rows that tables with noise of the same variance say, rounded down; at least 1."""
+    """Return the number of rows that tables say, rounded down; at least 1. All of it is in integers.
+
+    Weights are those of `rows_counted`, each rounded down to a multiple of a public number.
+    """
     sums = [int(np.clip(one.counts, -_LARGEST, _LARGEST).astype(np.int64).sum()) for one in measured]
-    cells = [one.counts.size for one in measured]
-    weighted = sum((Fraction(held, many) for held, many in zip(sums, cells, strict=True)), Fraction(0))
-    return max(int(weighted // sum(Fraction(1, many) for many in cells)), 1)
+    precisions = [1 / (Fraction(float(np.max(one.variance))) * one.counts.size) for one in measured]
+    unit = max(precisions) / _WEIGHT_UNITS
+    weights = [int(precision // unit) for precision in precisions]
+    weighted = sum(held * weight for held, weight in zip(sums, weights, strict=True))
+    return max(weighted // sum(weights), 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import prod
 
 import numpy as np
 
@@ -51,7 +52,9 @@ class TreeModel:
         """Return the expected counts of some pairs of columns, each increasing; no others are written out.
 
         For a column a, the tables P(a, S) of the separators S are passed from clique to clique: P(a, S') is
-        the sum of P(a, S) P(C') / P(S) over all else in C'. P(a, b) for b in C' is one more such sum.
+        the sum of P(a, S) P(S' | S) over the rest of S, a product of matrices. P(a, b) for b in the clique is
+        one more such product. So nothing is ever written out that is larger than a table of a with a
+        separator, or than a clique.
         """
         left = set(asked)
         found: dict[ColumnSet, Floats] = {}
@@ -73,26 +76,40 @@ class TreeModel:
         assert start is not None  # noqa: S101
         wanted = set(others)
         answers: dict[int, Floats] = {}
-        waiting = [(start, -1, (self.tables[start], self.tree.cliques[start]))]
+        alone = summed_out(self.tables[start], self.tree.cliques[start], (column,))
+        waiting: list[tuple[int, int, ColumnSet, Floats]] = [(start, -1, (column,), alone)]
         beside = self._neighbors()
         while waiting and wanted:
-            place, before, (table, held) = waiting.pop()
-            for other in [one for one in wanted if one in held]:
-                answers[other] = summed_out(table, held, (column, other))
+            place, before, given, passed = waiting.pop()
+            for other in [one for one in wanted if one in self.tree.cliques[place]]:
+                answers[other] = self._carried(place, column, given, passed, (other,))
                 wanted.discard(other)
             for after, separator in beside[place]:
-                if after == before or not wanted:
-                    continue
-                clique = self.tree.cliques[after]
-                ahead = {one for _, further in beside[after] for one in further} | wanted
-                needed = tuple(one for one in clique if one in separator or one in ahead)
-                begun_with = _sorted({column, *separator})
-                passed = summed_out(table, held, begun_with)
-                conditional = self._conditional(after, needed, separator)
-                union = _sorted({column, *needed})
-                joined = expanded(passed, begun_with, union) * expanded(conditional, needed, union)
-                waiting.append((after, place, (joined, union)))
+                if after != before and wanted:
+                    onward = self._carried(place, column, given, passed, separator)
+                    waiting.append((after, place, separator, onward))
         return answers
+
+    def _carried(
+        self, place: int, column: int, given: ColumnSet, passed: Floats, wanted: ColumnSet
+    ) -> Floats:
+        """Return P(column, wanted) from P(column, given), for columns of one clique; all orders increase.
+
+        It is a product of matrices, one for each value of what is both given and wanted.
+        """
+        kept = _sorted({column, *wanted}) if column in given else wanted
+        both, gone = _split(given, kept)
+        new = tuple(one for one in kept if one not in given)
+        alone = () if column in given else (column,)
+        sizes = [[self.tree.shape[one] for one in part] for part in (both, alone, gone, new)]
+        cells = [prod(one) for one in sizes]
+        left = _placed(passed, _sorted({column, *given}), (*both, *alone, *gone))
+        joined = _sorted({*given, *kept})
+        right = _placed(self._conditional(place, joined, given), joined, (*both, *gone, *new))
+        product = left.reshape(cells[0], cells[1], cells[2]) @ right.reshape(cells[0], cells[2], cells[3])
+        order = (*both, *alone, *new)
+        found = product.reshape([*sizes[0], *sizes[1], *sizes[3]])
+        return _placed(found, order, _sorted(order))
 
     def _conditional(self, place: int, needed: ColumnSet, separator: ColumnSet) -> Floats:
         """Return P(needed | separator) within a clique; 0 where the separator has no rows."""
@@ -171,6 +188,20 @@ def expanded(table: Floats, held: Sequence[int], columns: Sequence[int]) -> Floa
 def _ordered(table: Floats, columns: Sequence[int]) -> Floats:
     """Return a table of increasing columns in another order of them."""
     return table.transpose(np.argsort(np.argsort(columns)))
+
+
+def _placed(table: Floats, held: ColumnSet, order: ColumnSet) -> Floats:
+    """Return a table with its axes in another order of its columns."""
+    return table.transpose([held.index(column) for column in order])
+
+
+def _split(columns: ColumnSet, kept: ColumnSet) -> tuple[ColumnSet, ColumnSet]:
+    """Return the columns that are kept, and the others."""
+    present = set(kept)
+    return (
+        tuple(one for one in columns if one in present),
+        tuple(one for one in columns if one not in present),
+    )
 
 
 def _sorted(columns: Iterable[int]) -> ColumnSet:

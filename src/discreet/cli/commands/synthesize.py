@@ -1,0 +1,197 @@
+"""``discreet synthesize``: spend, then write synthetic rows of a table."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING, Any
+
+from discreet.cli import charge_lines, declared, new_files, rendering
+from discreet.cli.answering import previewed
+from discreet.cli.bill import bill_of
+from discreet.cli.command import Command
+from discreet.cli.progress import note, working
+from discreet.cli.runs import whole_number
+from discreet.cli.synthetic_rows import render_rows
+from discreet.errors import ParameterError
+
+if TYPE_CHECKING:
+    from discreet.cli.bill import Bill
+    from discreet.synthesis.asking.synthesis_release import SynthesisRelease
+
+__all__ = ["SYNTHESIZE"]
+
+_LESSON = """\
+examples:
+  what would be measured, what would it cost, and how wrong would it be?
+    discreet synthesize visits age city cost --epsilon 1 --delta 1e-7 --preview --rows 50000
+  rows that look like the visits, with the statement of what is promised
+    discreet synthesize visits age city cost --epsilon 1 --delta 1e-7 --output rows.csv --label rows.json
+  a tree of pairs of columns, ages in cells of 10 years, and all that was measured, with intervals
+    discreet synthesize visits age city --rho 0.02 --method spanning-tree --width age=10 --measured counts.csv
+  some pairs matter more than others
+    discreet synthesize visits age city cost --rho 0.02 --workload age,city=3 --workload city,cost
+
+One charge buys noisy tables of counts; rows are drawn from a model of them, never from the data. So any
+number of rows costs the same, and another --seed draws other rows at no cost. Columns need declared keys or
+bounds. What is missing or not declared is a value of its own, unless --drop-missing leaves such rows out.
+"""
+
+_METHODS = {"adaptive": "adaptive", "spanning-tree": "spanning tree", "independent": "independent"}
+
+
+def _configure(parser: ArgumentParser) -> None:
+    parser.add_argument("table", metavar="TABLE", help="a declared table")
+    parser.add_argument("columns", metavar="COLUMN", nargs="+", help="its columns with keys or bounds")
+    declared.add_file_option(parser)
+    offer = parser.add_argument_group("what is offered")
+    offer.add_argument("--epsilon", metavar="E", help="with --delta")
+    offer.add_argument("--delta", metavar="D", help="with --epsilon: marginals get normal noise")
+    offer.add_argument("--rho", metavar="R", help="instead: zero-concentrated privacy")
+    offer.add_argument("--confidence", default="0.95", metavar="C", help="of measured counts (0.95)")
+    offer.add_argument("--analyst", default="", metavar="NAME", help="who asks, for caps per analyst")
+    offer.add_argument("--preview", action="store_true", help="show what it would cost; spends nothing")
+    made = parser.add_argument_group("how rows are made")
+    made.add_argument(
+        "--method",
+        choices=tuple(_METHODS),
+        default="adaptive",
+        help="adaptive chooses what the model gets most wrong; spanning-tree is faster (adaptive)",
+    )
+    made.add_argument(
+        "--width", action="append", metavar="COLUMN=W", help="how wide a cell of numbers is; may be repeated"
+    )
+    made.add_argument(
+        "--workload",
+        action="append",
+        metavar="COLUMN,COLUMN[=WEIGHT]",
+        help="a table that should be right, for adaptive; may be repeated; by default all pairs",
+    )
+    made.add_argument("--drop-missing", action="store_true", help="leave rows with a missing value out")
+    made.add_argument(
+        "--rows",
+        type=whole_number,
+        metavar="N",
+        help="draw N rows, instead of as many as were measured; with --preview: of the table, assumed",
+    )
+    made.add_argument("--seed", type=whole_number, default=0, metavar="S", help="draws other rows (0)")
+    rendering.add_output_options(parser)
+    parser.add_argument(
+        "--measured", metavar="FILE", help="write measured counts to a new file, with intervals"
+    )
+    charge_lines.add_log_option(parser)
+
+
+def _run(options: Namespace) -> str:
+    rendering.check_output(options)
+    new_files.refuse_taken("measured", options.measured, overwrite=options.overwrite)
+    if options.measured is not None and options.measured in {options.output, options.label}:
+        raise ParameterError("measured", "is another file of the answer", "another file")
+    question = _question(options)
+    return _preview(options, question) if options.preview else _pay(options, question)
+
+
+def _preview(options: Namespace, question: dict[str, Any]) -> str:
+    """Return what the rows would cost, and how wrong they would be; no ledger is made."""
+    terms = {**question, **({} if options.rows is None else {"rows": options.rows})}
+    as_json = rendering.format_of(options) == "json"
+    read = declared.declaration(options)
+    with declared.rehearsal(read) as rehearsed:
+        found = rehearsed.preview_synthesis(**terms)
+        if not declared.exists(read.ledger):
+            return previewed(found, "there is no ledger yet: as if nothing was spent", as_json=as_json)
+        with declared.real(read, rehearsed) as curator:
+            return previewed(curator.preview_synthesis(**terms), "", as_json=as_json)
+
+
+def _pay(options: Namespace, question: dict[str, Any]) -> str:
+    """Pay, draw rows, write the files that are wanted, and return what is printed."""
+    read = declared.declaration(options)
+    written = ("output", "label", "measured") if options.overwrite else ()
+    for name in (*written, "log"):
+        new_files.refuse_declared(name, getattr(options, name), declared.files(options, read))
+    with declared.rehearsal(read) as rehearsed:
+        event = rehearsed.preview_synthesis(**question).event
+        is_new = not declared.exists(read.ledger)
+        if is_new:
+            rehearsed.account().check(options.analyst, event)
+        with declared.real(read, rehearsed) as curator, charge_lines.logging_charges(options.log):
+            if is_new:
+                note("a new ledger was made; keep it: another one over the same data voids the guarantee")
+            paid = curator.preview_synthesis(**question).answered
+            with working("synthesizing"):
+                found = curator.synthesize(**question, rows=options.rows)
+            return _delivered(
+                options, found, bill_of(curator, found.measured, options.analyst, paid_before=paid)
+            )
+
+
+def _delivered(options: Namespace, found: SynthesisRelease, bill: Bill) -> str:
+    """Write the files, and return what is printed. If a file fails, the answer is still in the store."""
+    form = rendering.format_of(options)
+    content = render_rows(found, form, seed=options.seed, bill=bill.to_object())
+    if options.label is not None:
+        label = json.dumps(found.label, indent=2, ensure_ascii=False, allow_nan=False)
+        new_files.write(options.label, f"{label}\n".encode(), overwrite=options.overwrite)
+    if options.measured is not None:
+        counts = rendering.render(found.measured, "csv")
+        new_files.write(options.measured, counts, overwrite=options.overwrite)
+    if options.output is not None:
+        new_files.write(options.output, content, overwrite=options.overwrite)
+        return "\n".join([f"wrote {options.output}", repr(found.data), str(bill)])
+    text = content.decode().removesuffix("\n")
+    if form == "table":
+        return f"{text}\n\n{bill}"
+    note(str(bill))
+    return text
+
+
+def _question(options: Namespace) -> dict[str, Any]:
+    """Return what `Curator.synthesize` and `preview_synthesis` take."""
+    offer = {name: getattr(options, name) for name in ("epsilon", "delta", "rho")}
+    if offer["epsilon"] is None and offer["rho"] is None:
+        raise ParameterError("epsilon", "is missing", "--epsilon E --delta D, or --rho R")
+    return {
+        "table": options.table,
+        "columns": options.columns,
+        **{name: value for name, value in offer.items() if value is not None},
+        "method": _METHODS[options.method],
+        "width": _widths(options.width or ()),
+        "workload": _workload(options.workload) if options.workload else None,
+        "missing": not options.drop_missing,
+        "confidence": options.confidence,
+        "analyst": options.analyst,
+    }
+
+
+def _widths(typed: list[str] | tuple[()]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for one in typed:
+        column, equals, width = one.rpartition("=")
+        if not equals or not column or column in found:
+            raise ParameterError("width", "is not a pair, or names a column twice", "COLUMN=W, as in age=10")
+        found[column] = width
+    return found
+
+
+def _workload(typed: list[str]) -> dict[tuple[str, ...], int]:
+    """Return sets of columns with their weights, 1 where none is given."""
+    found: dict[tuple[str, ...], int] = {}
+    for one in typed:
+        columns, weight = one.rsplit("=", 1) if "=" in one else (one, "1")
+        names = tuple(columns.split(","))
+        if names in found or not all(names) or not (weight.isascii() and weight.isdecimal()):
+            raise ParameterError(
+                "workload", "is not a set of columns, or names one twice", "as in age,city or age,city=3"
+            )
+        found[names] = int(weight)
+    return found
+
+
+SYNTHESIZE = Command(
+    name="synthesize",
+    summary="Write synthetic rows of a table: spends, then draws rows from noisy counts.",
+    lesson=_LESSON,
+    configure=_configure,
+    run=_run,
+)
