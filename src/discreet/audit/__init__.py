@@ -8,12 +8,17 @@
 - `precision`: what the low-order bits of floats give away;
 - `timing`: whether time follows noise;
 - `clones`: whether copies and forked processes repeat noise.
+
+`check_model` attacks trained models, by canaries that took part or not, and returns a `ModelReport`.
 """
 
 from __future__ import annotations
 
 from discreet.audit.check import check_mechanism
 from discreet.audit.enumeration import OutputLaw, output_law
+from discreet.audit.membership import Membership
+from discreet.audit.model_report import ModelReport
+from discreet.audit.models import check_model
 from discreet.audit.report import AuditFailed, Finding, Report
 from discreet.audit.words import NotEnumerable, WordLaw, word_law
 from discreet.exports import publish
@@ -21,11 +26,14 @@ from discreet.exports import publish
 __all__ = [
     "AuditFailed",
     "Finding",
+    "Membership",
+    "ModelReport",
     "NotEnumerable",
     "OutputLaw",
     "Report",
     "WordLaw",
     "check_mechanism",
+    "check_model",
     "output_law",
     "word_law",
 ]
