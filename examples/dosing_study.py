@@ -34,8 +34,7 @@ MEASURES = {
     "others": "genotypes guessed, not in it",
 }
 
-Model = Callable[[np.ndarray], np.ndarray]
-"""Predicts the square root of the weekly dose."""
+Model = Callable[[np.ndarray], np.ndarray]  # predicts the square root of the weekly dose
 
 
 def private_fit(people: warfarin.Patients, epsilon: float) -> Model:
@@ -180,19 +179,18 @@ def main(folder: str | None = None) -> None:
     print(f"made-up patients; means over {runs} runs, and half of their 95% intervals\n")
     print(f"{'':<16}" + "".join(f"{words:>32}" for words in MEASURES.values()))
     for name, row in table.items():
-        cells = [
-            f"{row[key].mean():.3f} ± {half_width(row[key]):.3f}" if key in row else "" for key in MEASURES
-        ]
+        shown = {key: f"{values.mean():.3f} ± {half_width(values):.3f}" for key, values in row.items()}
+        cells = [shown.get(key, "") for key in MEASURES]
         print(f"{name:<16}" + "".join(f"{cell:>32}" for cell in cells))
     with_model, without = table["without privacy"], table["no model"]
-    gap = with_model["members"] - with_model["others"]
+    gap, gain = with_model["members"] - with_model["others"], with_model["members"] - without["members"]
     print(
-        f"\nThe attack gains {(with_model['members'] - without['members']).mean():.3f} over guessing without a"
-        f" model. People in the data are guessed\n{gap.mean():+.3f} ± {half_width(gap):.3f} more often than"
-        " people who are not: nearly all of the gain is what the model says about\n"
-        "everybody, which the printed effects say as well. Privacy bounds what being in the data adds, at every\n"
-        "epsilon; it does not hide that genes and doses go together, and a model that hides this doses badly.\n"
-        "Whether that may be published is a question about the science, and not about anyone's row."
+        f"\nThe attack gains {gain.mean():.3f} over guessing without a model. People in the data are guessed\n"
+        f"{gap.mean():+.3f} ± {half_width(gap):.3f} more often than people who are not: nearly all of the gain\n"
+        "is what the model says about everybody, which the printed effects say as well. Privacy bounds what\n"
+        "being in the data adds, at every epsilon; it does not hide that genes and doses go together, and a\n"
+        "model that hides this doses badly. Whether that may be published is a question about the science,\n"
+        "and not about anyone's row."
     )
     save(lambda: plot(table), "dosing_study", folder)
 

@@ -176,9 +176,7 @@ def main(folder: str | None = None) -> None:
         last = values[:, -1]
         error = last.std(ddof=1) / np.sqrt(len(last)) if len(last) > 1 else 0.0
         print(f"{name:<22} {last.mean():>9.2f} {error:>6.2f} {last.min():>6.2f} {last.max():>6.2f}")
-    print(
-        "a row of the table 13.93; what was never seen has 1.44 on average. Digits with all bits can be read out."
-    )
+    print("a row of the table 13.93; what was never seen has 1.44 on average. All bits can be read out.")
     save(lambda: plot(table), "planted_secrets", folder)
 
 
