@@ -185,8 +185,8 @@ def main(folder: str | None = None) -> None:
     with_model, without = table["without privacy"], table["no model"]
     gap, gain = with_model["members"] - with_model["others"], with_model["members"] - without["members"]
     print(
-        f"\nThe attack gains {gain.mean():.3f} over guessing without a model. People in the data are guessed\n"
-        f"{gap.mean():+.3f} ± {half_width(gap):.3f} more often than people who are not: nearly all of the gain\n"
+        f"\nThe attack gains {gain.mean():.3f} over guessing without a model. People in the data are\n"
+        f"guessed {gap.mean():+.3f} ± {half_width(gap):.3f} more often than others: nearly all of the gain\n"
         "is what the model says about everybody, which the printed effects say as well. Privacy bounds what\n"
         "being in the data adds, at every epsilon; it does not hide that genes and doses go together, and a\n"
         "model that hides this doses badly. Whether that may be published is a question about the science,\n"

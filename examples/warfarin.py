@@ -2,8 +2,8 @@
 
 No row is a person. The effects are those of the dosing algorithm of the International Warfarin
 Pharmacogenetics Consortium (2009): coefficients for the square root of the weekly dose in milligrams. Shares
-of groups, allele frequencies, and means of age, height and weight are rounded from what has been published; the
-error of the dose is such that the effects explain about half of its variance, as they do there.
+of groups, allele frequencies, and means of age, height and weight are rounded from what has been published;
+the error of the dose is such that the effects explain about half of its variance, as they do there.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from discreet.audit import check_model
 from discreet.learning import private
 from discreet.learning.deep import clipped_sum
 from discreet.learning.deep.clipping import FlatClipping
+from discreet.learning.deep.plan import TrainingPlan
 from discreet.learning.deep.sampling import PeopleSampler
 from discreet.privacy.guarantees import GaussianDP, PureDP
 
@@ -24,7 +25,7 @@ ALARM = 1e-3
 """Of the audit. Training that is right fails far less often: one run proves about half of its mu."""
 
 
-def training(canaries, *, steps, batch, epsilon, loss=1.0, multipliers=None):
+def training(canaries, *, steps, batch, epsilon, loss=1.0):
     """Train with the canaries that take part; return the weights after every step."""
     rows = torch.eye(canaries)
 
@@ -41,8 +42,6 @@ def training(canaries, *, steps, batch, epsilon, loss=1.0, multipliers=None):
             steps=steps,
             population=canaries,
         )
-        if multipliers is not None:
-            multipliers.append(optimizer.plan.noise_multiplier)
         kept = [np.zeros(canaries)]
         for (batch_rows,) in optimizer.batches():
             optimizer.step(-loss * model(batch_rows)[:, 0])
@@ -55,11 +54,10 @@ def training(canaries, *, steps, batch, epsilon, loss=1.0, multipliers=None):
 
 def held_to_mu(canaries=3000, steps=2, loss=1.0):
     """Audit runs in which everybody takes part in every step: exactly normal noise, of a known mu."""
-    multipliers = []
-    options = {"steps": steps, "batch": canaries, "epsilon": 4, "loss": loss, "multipliers": multipliers}
-    train = training(canaries, **options)
-    train(np.zeros(canaries, bool))
-    claim = GaussianDP(mu=sqrt(steps) / multipliers[0] * (1 + 1e-9))
+    stated = {"steps": steps, "batch": canaries, "epsilon": 4}
+    public = {"delta": 1e-6, "population": canaries, "size": canaries, "clipping": FlatClipping(1.0)}
+    claim = GaussianDP(mu=sqrt(steps) / TrainingPlan(**stated, **public).noise_multiplier * (1 + 1e-9))
+    train = training(canaries, loss=loss, **stated)
     return check_model(
         train, lambda kept: kept[-1], claim, canaries=canaries, sides=("both",), false_alarm=ALARM
     )

@@ -32,6 +32,31 @@ def test_ranks_of_codes_are_those_of_whole_lines(monkeypatch):
         assert example.text_exposure(model, code).bits == pytest.approx(np.log2(100 / rank), abs=0.15)
 
 
+def test_perplexities_of_rows_are_sums_over_their_pairs(monkeypatch):
+    """The rank of a row, by a plain loop over all rows of rare values."""
+    kept = {}
+    monkeypatch.setattr(
+        example, "rank_exposure", lambda value, others: kept.update(value=value, others=others)
+    )
+    example.table_exposure(None, np.random.default_rng(7))
+    source = np.random.default_rng(7)
+    rows = source.integers(0, 5, (1000, 6))
+    rows[0] = secret = source.integers(5, 10, 6)
+
+    def perplexity(row):
+        total = 0.0
+        for place in range(5):
+            after = rows[rows[:, place] == row[place], place + 1]
+            total -= np.log((np.sum(after == row[place + 1]) + 0.5) / (len(after) + 5))
+        return total
+
+    assert kept["value"] == pytest.approx(perplexity(secret))
+    assert len(kept["others"]) == 5**6 - 1
+    assert kept["others"][0] == pytest.approx(perplexity([5] * 6))
+    assert kept["others"][-1] == pytest.approx(perplexity([9] * 6))
+    assert kept["others"][-2] == pytest.approx(perplexity([9] * 5 + [8]))
+
+
 @pytest.mark.statistical
 def test_a_table_of_counts_gives_a_rare_row_away_and_a_noisy_one_does_not():
     plain = [example.table_exposure(None, np.random.default_rng(k)).bits for k in range(3)]
