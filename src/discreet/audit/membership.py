@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from discreet.array_types import Floats
 from discreet.records import dataclass
 
-__all__ = ["Membership", "Side", "likelihood_ratios"]
+__all__ = ["Membership", "GuessedSide", "likelihood_ratios"]
 
 Bools: TypeAlias = NDArray[np.bool_]
-Side: TypeAlias = Literal["both", "in", "out"]
+GuessedSide: TypeAlias = Literal["both", "in", "out"]
 """Which end of the scores is guessed: the highest took part, the lowest did not, or half of each."""
 
 _FEW = 32
@@ -44,7 +44,7 @@ class Membership:
     scores: Floats
     included: Bools
 
-    def right(self, guesses: int, side: Side) -> int:
+    def right(self, guesses: int, side: GuessedSide) -> int:
         """Return how many of the surest guesses are right.
 
         Which canaries are guessed depends on scores alone, and how many is fixed by the caller: that is

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.array_types import Floats
 from discreet.audit.claims import check_claim
 from discreet.audit.guesses import least_parameter, parameter_of
-from discreet.audit.membership import Bools, Membership, Side, likelihood_ratios
+from discreet.audit.membership import Bools, Membership, GuessedSide, likelihood_ratios
 from discreet.audit.model_report import ModelReport
 from discreet.errors import ParameterError
 from discreet.noise import bernoulli, current
@@ -39,7 +39,7 @@ def check_model(
     canaries: int,
     runs: int = 1,
     shadows: int = 0,
-    sides: Sequence[Side] = ("both", "in", "out"),
+    sides: Sequence[GuessedSide] = ("both", "in", "out"),
     false_alarm: Number = Fraction(1, 1000),
 ) -> ModelReport:
     """Hold a way of training to its claim, by attacks on models that it trained.
@@ -142,7 +142,7 @@ def check_model(
     )
 
 
-def numbers_of_guesses(flips: int, side: Side) -> list[int]:
+def numbers_of_guesses(flips: int, side: GuessedSide) -> list[int]:
     """Return how many guesses are tried, fixed before anything is trained: all, a half, a quarter, ...
 
     One side alone starts with a quarter: of more canaries, many are on the other side.
