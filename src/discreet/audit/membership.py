@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from discreet.array_types import Floats
 from discreet.records import dataclass
 
-__all__ = ["Membership", "GuessedSide", "likelihood_ratios"]
+__all__ = ["GuessedSide", "Membership", "likelihood_ratios"]
 
 Bools: TypeAlias = NDArray[np.bool_]
 GuessedSide: TypeAlias = Literal["both", "in", "out"]

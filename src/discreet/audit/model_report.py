@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from discreet.audit.guesses import parameter_of
-from discreet.audit.membership import Membership, GuessedSide
+from discreet.audit.membership import GuessedSide, Membership
 from discreet.audit.report import AuditFailed
 from discreet.privacy.decimals import show_above
 from discreet.privacy.guarantees import ApproximateDP, Guarantee, RenyiDP

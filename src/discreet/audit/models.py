@@ -11,7 +11,7 @@ import numpy as np
 from discreet.array_types import Floats
 from discreet.audit.claims import check_claim
 from discreet.audit.guesses import least_parameter, parameter_of
-from discreet.audit.membership import Bools, Membership, GuessedSide, likelihood_ratios
+from discreet.audit.membership import Bools, GuessedSide, Membership, likelihood_ratios
 from discreet.audit.model_report import ModelReport
 from discreet.errors import ParameterError
 from discreet.noise import bernoulli, current
