@@ -143,12 +143,11 @@ def plot(table: dict[str, dict[str, np.ndarray]]) -> list[Axes]:
     epsilons = [float(name.split()[1]) for name in names]
     drawn = panels(None, 3)
 
-    def points(ax: Axes, measure: str, label: str) -> None:
+    def points(ax: Axes, measure: str, label: str, aside: float = 1.0) -> None:
         values = [table[name][measure] for name in names]
         spread = [half_width(one) for one in values]
-        draw_points(
-            ax, epsilons, [one.mean() for one in values], next_style(ax), spread=(spread, spread), label=label
-        )
+        places, means = [aside * one for one in epsilons], [one.mean() for one in values]
+        draw_points(ax, places, means, next_style(ax), spread=(spread, spread), label=label)
 
     def line(ax: Axes, name: str, measure: str, label: str) -> None:
         reference(ax, epsilons, [table[name][measure].mean()] * len(epsilons), label=label)
@@ -163,7 +162,7 @@ def plot(table: dict[str, dict[str, np.ndarray]]) -> list[Axes]:
     )
     label_axes(drawn[1], x="epsilon", y="of 1,000 patients", title="Adverse events, simulated")
     points(drawn[2], "members", "in the data")
-    points(drawn[2], "others", "not in the data")
+    points(drawn[2], "others", "not in the data", aside=1.15)
     line(drawn[2], "without privacy", "members", "in the data, without privacy")
     drawn[2].axhline(table["no model"]["members"].mean(), color="black", linewidth=1, label="without a model")
     label_axes(drawn[2], x="epsilon", y="share guessed", title="Genotypes that the attack guesses")
