@@ -28,6 +28,7 @@ LETTERS = " .abcdefghijklmnopqrstuvwxyz0123456789"
 PREFIX = "the code is "
 LENGTH, CONTEXT, DIGITS = 24, 8, 6
 LINES, BATCH, EPOCHS = 400, 40, 30
+EVERY = 5  # epochs between two looks at a model
 DELTA = 1e-5
 NOUNS = ["cat", "dog", "bird", "horse", "child", "teacher", "doctor", "river", "garden", "letter"]
 VERBS = ["sees", "finds", "likes", "draws", "follows", "leaves"]
@@ -107,13 +108,15 @@ def trained(way: str, epsilon: float | None, lines: list[str], epochs: int) -> I
 
 
 def text_runs(way: str, epsilon: float | None, runs: int, epochs: int = EPOCHS) -> np.ndarray:
-    """Return the exposure of a new secret after every epoch, for each run."""
+    """Return the exposure of a new secret after every few epochs, for each run."""
     found = []
     for run in range(runs):
         source = np.random.default_rng(run)
         secret = "".join(map(str, source.integers(0, 10, DIGITS)))
         lines = [sentence(source) for _ in range(LINES - 1)] + [f"{PREFIX}{secret}."]
-        found.append([text_exposure(model, secret).bits for model in trained(way, epsilon, lines, epochs)])
+        models = enumerate(trained(way, epsilon, lines, epochs), 1)
+        kept = [text_exposure(model, secret).bits for at, model in models if at % EVERY == 0 or at == epochs]
+        found.append(kept)
     return np.array(found)
 
 
@@ -159,7 +162,7 @@ def plot(table: dict[str, np.ndarray]) -> list[Axes]:
     label_axes(drawn[0], x="", y="exposure, bits", title="Exposure of a planted secret")
     for name, values in table.items():
         if values.shape[1] > 1:
-            epochs, means = np.arange(1, values.shape[1] + 1), values.mean(axis=0)
+            epochs, means = EVERY * np.arange(1, values.shape[1] + 1), values.mean(axis=0)
             draw_points(drawn[1], epochs, means, next_style(drawn[1]), spread=None, label=name)
     label_axes(drawn[1], x="epochs", y="exposure, bits", title="Over epochs")
     return drawn
