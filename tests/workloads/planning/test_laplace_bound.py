@@ -129,10 +129,10 @@ def test_prices_are_lowered_until_they_hold():
 def test_it_grows_beyond_the_bound_of_the_other_norm():
     """The certified gap of 256 ranges and of a distribution function of 601 values."""
     ranges = AllRanges(256)
-    assert laplace_lower_bound(ranges).total > 1.7 * lower_bound(ranges).total
+    assert laplace_lower_bound(ranges).total > 2 * lower_bound(ranges).total
     assert "chain" in laplace_lower_bound(ranges).certificate
     chosen = plan(AllRanges(64), epsilon=1)
-    assert 0 < chosen.gap < 0.46
+    assert 0 < chosen.gap < 0.38
     assert "chain" in chosen.certificate
     assert laplace_bound(Prefixes(601)) > 2.2 * lower_bound(Prefixes(601)).total
 
@@ -203,4 +203,4 @@ def test_long_domains_have_a_bound_beyond_that_of_the_other_norm():
     for workload in (AllRanges(4096), Prefixes(4096)):
         assert laplace_bound(workload) > 1.5 * lower_bound(workload).total
         assert laplace_lower_bound(workload).total == laplace_bound(workload)
-    assert laplace_bound(AllRanges(1000)) > 1.1 * module._by_blocks(AllRanges(1000))
+    assert laplace_bound(AllRanges(1000)) > 1.1 * module._by_blocks(AllRanges(1000).gram())
