@@ -76,7 +76,7 @@ def _by_flat_chain(gram: Vector) -> float:
     if not len(reached):
         return 0.0
     weighted = (cell_weights(reached, power) for power in _POWERS)
-    return max(least_cube(1 / inverses, leverages) / weights.sum() ** 2 for weights, inverses in weighted)
+    return max(least_cube(1 / inverse, leverages) / float(weight.sum()) ** 2 for weight, inverse in weighted)
 
 
 def _by_blocks(gram: Vector) -> float:
