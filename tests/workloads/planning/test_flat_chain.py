@@ -7,7 +7,7 @@ import pytest
 
 from discreet.workloads import AllRanges, Matrix, Prefixes
 from discreet.workloads.planning import flat_chain as module
-from discreet.workloads.planning.flat_chain import cell_weights, flat_levels, reaches, unevenness
+from discreet.workloads.planning.flat_chain import cell_weights, flat_levels, largest_in_cells, unevenness
 from discreet.workloads.planning.laplace_bound import _by_flat_chain
 
 RANDOM = np.random.default_rng(31)
@@ -30,10 +30,10 @@ def test_reaches_are_never_below_the_diagonals(workload):
     basis, dimensions = leading(gram), [workload.size, 4, 2, 1]
     for off in (0.0, 1e-9, 1e-5):
         moved = basis + off * RANDOM.normal(size=basis.shape) * np.abs(basis).max(axis=0) / len(basis)
-        bounds, exact = reaches(gram, moved, dimensions), diagonals(gram, moved, dimensions)
+        bounds, exact = largest_in_cells(gram, moved, dimensions), diagonals(gram, moved, dimensions)
         assert np.all(bounds >= exact * (1 - 1e-12))
         assert np.all(bounds <= exact * 1.01 + 1e-9 * exact.max())
-    assert len(reaches(gram, 1.1 * basis, dimensions)) == 0
+    assert len(largest_in_cells(gram, 1.1 * basis, dimensions)) == 0
 
 
 @pytest.mark.parametrize("workload", [AllRanges(24), Prefixes(24)])
@@ -63,7 +63,7 @@ def test_rows_pay_for_their_leverage_in_weighted_norms():
     size = 12
     gram = AllRanges(size).gram()
     basis, dimensions = leading(gram), [12, 5, 2, 1]
-    weights, inverses = cell_weights(reaches(gram, basis, dimensions), 4)
+    weights, inverses = cell_weights(largest_in_cells(gram, basis, dimensions), 4)
     for _ in range(20):
         matrix = np.concatenate([np.eye(size), RANDOM.normal(size=(9, size))])
         inner = matrix.T @ matrix

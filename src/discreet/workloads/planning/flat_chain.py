@@ -18,7 +18,7 @@ from discreet.workloads.algebra.lbfgs import minimize
 if TYPE_CHECKING:
     from discreet.workloads.queries.base import Vector
 
-__all__ = ["cell_weights", "flat_levels", "reaches", "unevenness"]
+__all__ = ["cell_weights", "flat_levels", "largest_in_cells", "unevenness"]
 
 _RATIO = 2.5
 _TURNED = 64
@@ -46,10 +46,10 @@ def flat_levels(gram: Vector) -> tuple[Vector, Vector]:
     below = [dimension for dimension in dimensions if dimension < turned]
     if below:
         basis[:, :turned] = basis[:, :turned] @ _turn(basis[:, :turned], below)
-    return reaches(gram, basis, dimensions), -np.diff(np.array([*dimensions, 0], dtype=np.float64))
+    return largest_in_cells(gram, basis, dimensions), -np.diff(np.array([*dimensions, 0], dtype=np.float64))
 
 
-def reaches(gram: Vector, basis: Vector, dimensions: list[int]) -> Vector:
+def largest_in_cells(gram: Vector, basis: Vector, dimensions: list[int]) -> Vector:
     """Bound the diagonals of Y_k (Y_k^T G Y_k)^-1 Y_k^T from above, for the first k columns of a basis.
 
     Y^T G Y is nearly 1: with what it is off by, and what rounding may hide, each inverse is bounded. If that
