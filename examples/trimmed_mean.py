@@ -15,6 +15,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,28 +73,31 @@ def profile(values: NDArray[np.int64], trim: Fraction) -> Profile:
     return trimmed_mean(values, trim=trim, lower=LOWER, upper=UPPER, relation=REPLACE_ROW)
 
 
+@cache
+def mechanism_of(noise: Admissible, decay: Fraction) -> SmoothSensitivity | None:
+    """Return the mechanism of a noise with its budget; None if the decay leaves no room for it."""
+    budget = BUDGETS[noise.notion]
+    try:
+        return SmoothSensitivity(
+            noise=noise, decay=decay, lower=LOWER, upper=UPPER, neighbors=REPLACE_ROW, **budget
+        )
+    except ValueError:
+        return None
+
+
 def best_mechanism(noises: Sequence[Admissible], at: Profile) -> tuple[float, SmoothSensitivity]:
     """Return the least median error over parameters and decays for made-up data, and its mechanism."""
     found: list[tuple[float, SmoothSensitivity]] = []
-    for noise in noises:
-        for decay in DECAYS:
-            try:
-                mechanism = SmoothSensitivity(
-                    noise=noise,
-                    decay=decay,
-                    lower=LOWER,
-                    upper=UPPER,
-                    neighbors=REPLACE_ROW,
-                    **BUDGETS[noise.notion],
-                )
-            except ValueError:  # the decay leaves no room for this noise
-                continue
-            error = mechanism.error_at(smooth_sensitivity=at.smooth(decay)).quantile(Fraction(1, 2))
-            found.append((error / STEPS, mechanism))
+    for decay in DECAYS:
+        smooth = at.smooth(decay)
+        for mechanism in (mechanism_of(noise, decay) for noise in noises):
+            if mechanism is not None:
+                error = mechanism.error_at(smooth_sensitivity=smooth).quantile(Fraction(1, 2))
+                found.append((error / STEPS, mechanism))
     return min(found, key=lambda pair: pair[0])
 
 
-def compared(law: str, runs: int = 100, seed: int = 1) -> Table:
+def compared(law: str, runs: int = 60, seed: int = 1) -> Table:
     """Return the median error of every noise at every trim, in units of the data's law."""
     values = made_up(law, np.random.default_rng(seed))
     table: Table = {name: [] for name in NOISES}
@@ -141,7 +145,7 @@ def plot(tables: dict[str, Table], without: dict[str, list[float]]) -> list[Axes
     return drawn
 
 
-def main(folder: str | None = None, runs: int = 100) -> None:
+def main(folder: str | None = None, runs: int = 60) -> None:
     """Print the table, and draw it."""
     tables = {law: compared(law, runs) for law in LAWS}
     without = {law: biases(law) for law in LAWS}

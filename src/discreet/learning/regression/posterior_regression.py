@@ -173,7 +173,8 @@ class PosteriorRegression(Record):
     def rounds_for(self, level: int) -> int:
         """Return how many samples are drawn for a released eigenvalue: `rounds`, or 1. Public."""
         start = (0,) * self.columns
-        finer = self.finer(level, self.grid(start, self.step), start, self.step, self.rounds)
+        points = self.grid(start, self.step)
+        finer = self.finer(level, *self.choice(points, start, self.rounds), len(points), self.step)
         return self.rounds if 2 * finer <= self.step else 1
 
     @property
@@ -192,7 +193,7 @@ class PosteriorRegression(Record):
             points = self.grid(center, step)
             choice, quantum = self.choice(points, center, rounds)
             scores = [score // quantum for score in self.scores(products, moments, points, center)]
-            finer = self.finer(level, points, center, step, rounds)
+            finer = self.finer(level, choice, quantum, len(points), step)
             center = points[int(choice.release(scores))]
             path.append(center)
             steps.append(step)
@@ -230,14 +231,15 @@ class PosteriorRegression(Record):
     def sensitivity(self, points: list[tuple[int, ...]], center: tuple[int, ...]) -> int:
         """Return the most that one row moves any score: the largest N |k - c| (2 M / unit + N |k + c|)."""
         length, twice = self.units.steps, 2 * self.units.response_steps * int(1 / self.unit)
-        moves = {
-            (
-                sum((a - b) ** 2 for a, b in zip(point, center, strict=True)),
-                sum((a + b) ** 2 for a, b in zip(point, center, strict=True)),
-            )
-            for point in points
-        }
-        return max(_root(length**2 * a) * (twice + _root(length**2 * b)) for a, b in moves)
+        held = np.array(points, dtype=object).reshape(len(points), self.columns)
+        middle = np.array(center, dtype=object)
+        pairs = set(zip(((held - middle) ** 2).sum(axis=1), ((held + middle) ** 2).sum(axis=1), strict=True))
+        largest, reached = 0, -1
+        for near, far in sorted(pairs, reverse=True):
+            if far > reached:  # else a pair before this one is at least as large in both
+                reached = far
+                largest = max(largest, _root(length**2 * near) * (twice + _root(length**2 * far)))
+        return largest
 
     def choice(
         self, points: list[tuple[int, ...]], center: tuple[int, ...], rounds: int
@@ -247,10 +249,8 @@ class PosteriorRegression(Record):
         quantum = max(moved // _SCORE_STEPS, 1)
         return Exponential(sensitivity=-(-moved // quantum), epsilon=self._samples / rounds), quantum
 
-    def finer(
-        self, level: int, points: list[tuple[int, ...]], center: tuple[int, ...], step: int, rounds: int
-    ) -> int:
-        """Return the step of the next grid, in units: from 1 to that of this one. All of it is public.
+    def finer(self, level: int, choice: Exponential, quantum: int, candidates: int, step: int) -> int:
+        """Return the step of the grid after this choice, in units: from 1 to that of this one. Public.
 
         With 99% each, the eigenvalue is at least `level` less its noise, and the sample's residual sum is
         within a bound of the least one; their ratio bounds the squared distance to the best point, to
@@ -259,8 +259,7 @@ class PosteriorRegression(Record):
         least = level - self.eigenvalue.error.quantile(1 - _FAILURE)
         if least <= 0:
             return step
-        choice, quantum = self.choice(points, center, rounds)
-        excess = choice.error.textbook_bound(1 - _FAILURE, candidates=len(points)) * quantum
+        excess = choice.error.textbook_bound(1 - _FAILURE, candidates=candidates) * quantum
         return max(1, min(step, ceil((sqrt(excess / least) + step) / self.half)))
 
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import exp, log, pi, sqrt
 
 import numpy as np
-from scipy.special import lambertw, logsumexp
+from scipy.special import lambertw
 
 from discreet.mechanisms.admissible.certificates import exponential_of, rounded_up, short_above
 from discreet.mechanisms.admissible.concentrated import Concentrated, check_spread
@@ -129,7 +129,8 @@ def _log_mean(sigma: float, z: float, power: int) -> float:
     step = deviation / _PER_DEVIATION
     y = np.arange(peak - _REACH * deviation, peak + _REACH, step)
     exponents = -(y**2) / 2 - power * sigma * y - far * np.exp(-sigma * y)
-    return float(logsumexp(exponents)) + log(step) - log(2 * pi) / 2
+    highest = float(exponents.max())
+    return highest + log(float(np.exp(exponents - highest).sum()) * step) - log(2 * pi) / 2
 
 
 def _peak(sigma: float, z: float, power: int) -> float:

@@ -52,6 +52,7 @@ _CALIBRATED = {"epsilon": MOST_NOISE_EPSILON, "rho": MOST_NOISE_EPSILON**2 / 2}
 _LARGEST_SHIFT = Fraction(10) ** 100
 _LEAST_DILATION = Fraction(1, 2**200)
 _FARTHEST = 1e300
+_LEAST_FLOAT = 5e-324
 
 
 class Admissible(Record, ABC):
@@ -144,7 +145,9 @@ class Admissible(Record, ABC):
         return self._beyond(2 * probability)
 
     def _beyond(self, probability: float) -> float:
-        """Return z with P(|Z| > z) = probability, by bisection over all magnitudes."""
+        """Return z with P(|Z| > z) = probability, by a search over all magnitudes."""
+        from scipy.optimize import brentq
+
         if probability >= 1:
             return 0.0
         low, high = -700.0, 1.0
@@ -153,15 +156,11 @@ class Admissible(Record, ABC):
                 return inf
             low, high = high, 2 * high
         high = min(high, log(_FARTHEST))
-        while high - low > 1e-15 * max(1.0, abs(high)):
-            middle = (low + high) / 2
-            if not low < middle < high:
-                break
-            if self.tail(exp(middle)) > probability:
-                low = middle
-            else:
-                high = middle
-        return exp(high)
+
+        def excess(magnitude: float) -> float:
+            return log(max(self.tail(exp(magnitude)), _LEAST_FLOAT) / max(probability, _LEAST_FLOAT))
+
+        return exp(brentq(excess, low, high, xtol=1e-15, rtol=1e-15))
 
 
 def check_move(shift: Number, dilation: Number) -> tuple[Fraction, Fraction]:

@@ -3,7 +3,8 @@
 Let U_0 ⊃ U_1 ⊃ … be spaces of vectors that are constant on coarser and coarser blocks of cells. What a
 row of a strategy says about each scale, its leverage there, adds up to at most 1, and a row of L1 norm t
 whose leverage at scale l is q has an error of at least (q c_l / t)^2 there, where 1 / c_l^2 is the largest
-diagonal entry of U_l (U_l^T G U_l)^-1 U_l^T. All rows together have the leverage dim U_l - dim U_(l + 1) at
+diagonal entry of U_l (U_l^T G U_l)^-1 U_l^T. Other spaces than blocks do better, and so do cells with weights
+in t: those of `flat_chain`. All rows together have the leverage dim U_l - dim U_(l + 1) at
 scale l, and L1 norms that add up to at most the number of cells. The least error that this allows grows with
 the cube of the number of scales, as that of the best known strategies does (docs/proofs/workloads.md,
 theorem 8).
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.workloads.algebra.cache import remembered
+from discreet.workloads.planning.flat_chain import cell_weights, flat_levels
 from discreet.workloads.queries.ranges import AllRanges, Prefixes
 
 if TYPE_CHECKING:
@@ -33,6 +35,8 @@ LARGEST_CHAINED = 1024
 _RATIOS = (2, 3)
 """How many blocks become one. Of the ratios from 1.5 to 6, one of these was best for ranges and prefixes."""
 _WAVE_RATIOS = (2, 2.5)
+_POWERS = (4, 24)
+"""Means of cells by which levels are compared: for long domains, and for short ones."""
 _GRID, _FINE_GRID = 400, 8000
 """Sizes of a row's cost at which worst rows are sought, and at which prices are proven."""
 _MOST_ROUNDS = 40
@@ -54,23 +58,36 @@ def laplace_bound(workload: Workload) -> float:
     found = 0.0
     if isinstance(workload, AllRanges | Prefixes):
         found = _by_waves(workload.size) * (workload.size + 1 if isinstance(workload, AllRanges) else 1)
-    return max(found, _by_blocks(workload)) if workload.size <= LARGEST_CHAINED else found
-
-
-def _by_blocks(workload: Workload) -> float:
-    """Return the bound of spaces of vectors that are constant on blocks."""
-    size, gram = workload.size, workload.gram()
+    if workload.size > LARGEST_CHAINED:
+        return found
+    gram = workload.gram()
     largest = float(np.diagonal(gram).max())
     if not largest > 0:
         return 0.0
     exponent = int(np.frexp(largest)[1])
-    gram, found = np.ldexp(gram, -exponent), 0.0
+    gram = np.ldexp(gram, -exponent)
+    scaled = max(_by_blocks(gram), _by_flat_chain(gram)) * (1 - _ROUNDING)
+    return max(found, float(np.ldexp(scaled, exponent)))
+
+
+def _by_flat_chain(gram: Vector) -> float:
+    """Return the bound of leading eigenvectors that are turned until they are flat, with weights of cells."""
+    reached, leverages = flat_levels(gram)
+    if not len(reached):
+        return 0.0
+    weighted = (cell_weights(reached, power) for power in _POWERS)
+    return max(least_cube(1 / inverse, leverages) / float(weight.sum()) ** 2 for weight, inverse in weighted)
+
+
+def _by_blocks(gram: Vector) -> float:
+    """Return the bound of spaces of vectors that are constant on blocks."""
+    size, found = len(gram), 0.0
     cells = _square(gram, np.arange(size))  # the first level of every chain
     for ratio in _RATIOS:
         squares, leverages = _levels(gram, cells, ratio)
         if len(squares):
             found = max(found, least_cube(squares, leverages) / size**2)
-    return float(np.ldexp(found * (1 - _ROUNDING), exponent))
+    return found
 
 
 def _by_waves(size: int) -> float:
