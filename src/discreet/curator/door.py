@@ -17,7 +17,7 @@ from discreet.curator.budget.charge_log import log_charge
 from discreet.curator.budget.checks import check_analyst, checked_budget, checked_ledger
 from discreet.curator.budget.entries import AMEND, CHARGE, ENTRY_FORMAT, OPEN, RENEW, fold
 from discreet.curator.budget.renewal_calendar import PeriodBegan
-from discreet.curator.ledger import Body, Decision, Entry, Ledger, Store, open_store
+from discreet.curator.ledger import Body, Decided, Entry, Ledger, Store, open_store
 from discreet.curator.release.about import AnyRequest
 from discreet.curator.release.averaging import average_draws, check_combined, earlier_charges
 from discreet.curator.release.fit_release import FitRelease
@@ -299,7 +299,7 @@ class Door:
 
     def _decide(
         self, kind: str, rule: Callable[[Account, str], Body], *, declared: DeclaredRecord, key: str | None
-    ) -> Decision[Account]:
+    ) -> Decided[Account]:
         """Record what a rule says, in the period that has begun and under declarations that hold."""
 
         def checked(account: Account, time: str) -> Body:

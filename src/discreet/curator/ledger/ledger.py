@@ -30,7 +30,7 @@ from discreet.curator.ledger.verification import (
 )
 from discreet.errors import LedgerTampered, LedgerUnavailable, ParameterError
 
-__all__ = ["MOST_BYTES", "Decision", "Found", "Ledger"]
+__all__ = ["MOST_BYTES", "Decided", "Found", "Ledger"]
 
 State = TypeVar("State")
 Other = TypeVar("Other")
@@ -39,7 +39,7 @@ MOST_BYTES = 1 << 28
 """The longest answer."""
 
 
-class Decision(NamedTuple, Generic[State]):
+class Decided(NamedTuple, Generic[State]):
     """An entry that is durable, the state of all entries up to it or later, and whether it is new."""
 
     entry: Entry
@@ -148,7 +148,7 @@ class Ledger(Generic[State]):
 
     def decision(
         self, kind: str, rule: Callable[[State, str], Body], *, key: str | None = None
-    ) -> Decision[State]:
+    ) -> Decided[State]:
         """Do what `decide` does; return with the entry what was known when it was recorded, or found."""
         check_key(key)
         if check_kind(kind) == ANSWER:
@@ -165,7 +165,7 @@ class Ledger(Generic[State]):
                 self._reached("decided")
                 entry, position = self._append(records, position, kind=kind, key=key, time=time, body=body)
         self._after_commit(position)
-        return Decision(entry, position.state, new)
+        return Decided(entry, position.state, new)
 
     def keep_answer(self, charge: Entry, content: bytes) -> bytes:
         """Keep the answer of a charge, unless it has one; return the one that is kept.
