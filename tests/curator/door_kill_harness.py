@@ -51,7 +51,7 @@ def content_of(release) -> bytes:
 def pay_first(curator: Curator, desk: Desk) -> None:
     """Answer one question as the door does."""
     ledger = curator.ledger
-    decide, keep_answer, drawn = ledger.decide, ledger.keep_answer, door_module._compute_and_add_noise
+    decision, keep_answer, drawn = ledger.decision, ledger.keep_answer, door_module._compute_and_add_noise
 
     def staged(function, stage, relevant=lambda arguments: True):
         def call(*arguments, **options):
@@ -63,7 +63,7 @@ def pay_first(curator: Curator, desk: Desk) -> None:
         return call
 
     with (
-        mock.patch.object(ledger, "decide", staged(decide, 1, lambda arguments: arguments[0] == CHARGE)),
+        mock.patch.object(ledger, "decision", staged(decision, 1, lambda arguments: arguments[0] == CHARGE)),
         mock.patch.object(door_module, "_compute_and_add_noise", staged(drawn, 2)),
         mock.patch.object(ledger, "keep_answer", staged(keep_answer, 3)),
     ):
@@ -80,7 +80,7 @@ def answer_first(curator: Curator, desk: Desk) -> None:
     desk.enter(2)
     desk.let_out(content_of(finish(request, unpack(request, content), {"private": True})))
     desk.enter(3)
-    charge = curator._find_or_charge(request, "", declare(tables))
+    charge, _, _ = curator._find_or_charge(request, "", declare(tables))
     curator.ledger.keep_answer(charge, content)
     desk.enter(1)
     desk.next()

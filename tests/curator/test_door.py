@@ -43,6 +43,38 @@ def values(release):
     return json.dumps(release.columns())
 
 
+def test_who_was_overtaken_returns_the_answer_of_the_other(place):
+    """Another process charges and answers after we looked and before we decide: nothing is computed again."""
+    curator, other = clinic(place), clinic(place)
+    looked, kept = curator.ledger.look, []
+
+    def overtaken(kind, key):
+        found = looked(kind, key)
+        kept.append(other.ask(COUNT, **HALF))
+        return found
+
+    computed = mock.Mock(side_effect=compute)
+    with mock.patch.object(curator.ledger, "look", overtaken), computing(computed):
+        mine = curator.ask(COUNT, **HALF)
+    assert values(mine) == values(kept[0])
+    assert (mine.stored, computed.call_count) == (True, 1)
+    assert [entry.kind for entry in entries(curator)] == ["open", "answer", "charge", "answer"]
+
+
+def test_a_ledger_is_read_and_written_no_more_often_than_needed(place):
+    """One look, one decision, one reading before the answer is kept; a stored answer takes one look."""
+    curator = clinic(place)
+    store = curator.ledger._store
+    with (
+        mock.patch.object(store, "snapshot", wraps=store.snapshot) as read,
+        mock.patch.object(store, "transaction", wraps=store.transaction) as written,
+    ):
+        curator.ask(COUNT, **HALF)
+        assert (read.call_count, written.call_count) == (2, 2)
+        curator.ask(COUNT, **HALF)
+        assert (read.call_count, written.call_count) == (3, 2)
+
+
 def test_the_charge_is_durable_before_the_data_are_read(place):
     """When the engine is asked, another connection to the file finds the charge."""
     curator = clinic(place)
@@ -75,7 +107,7 @@ def test_charge_compute_noise_keep_answer_in_this_order(place):
         return mock.patch.object(target, name, call)
 
     with (
-        spied(curator.ledger, "decide", "charge"),
+        spied(curator.ledger, "decision", "charge"),
         spied(door_module, "compute", "compute"),
         spied(Laplace, "release", "noise"),
         spied(curator.ledger, "keep_answer", "keep"),
@@ -110,7 +142,7 @@ def test_what_is_refused_reads_nothing_and_records_nothing(place, attempt, error
     assert entries(curator) == before
 
 
-@pytest.mark.parametrize("moment", ["decide", "keep_answer", "answer"])
+@pytest.mark.parametrize("moment", ["look", "decision", "keep_answer"])
 def test_without_a_ledger_there_is_no_answer(place, moment):
     curator = clinic(place)
     request = curator.request(COUNT, **HALF)

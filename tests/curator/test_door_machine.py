@@ -139,13 +139,13 @@ class Machine(RuleBasedStateMachine):
             raise Crash
 
         if stage == "before the commit":
-            decide = self.curator.ledger.decide
+            decision = self.curator.ledger.decision
 
-            def crashing_decide(kind, *arguments, **options):
+            def crashing_decision(kind, *arguments, **options):
                 self.curator.ledger._reached = lambda point: (kind, point) == (CHARGE, "appended") and crash()
-                return decide(kind, *arguments, **options)
+                return decision(kind, *arguments, **options)
 
-            return mock.patch.object(self.curator.ledger, "decide", crashing_decide)
+            return mock.patch.object(self.curator.ledger, "decision", crashing_decision)
         name = {"charged": "compute", "computed": "pack_several", "stored": "assembled"}[stage]
         return mock.patch.object(door_module, name, crash)
 

@@ -41,7 +41,7 @@ def test_without_a_reservation_there_is_no_permit(place):
     with pytest.raises(BudgetExceeded):
         curator.permit("training", epsilon=11)
     with (
-        mock.patch.object(curator.ledger, "decide", side_effect=LedgerUnavailable("not now")),
+        mock.patch.object(curator.ledger, "decision", side_effect=LedgerUnavailable("not now")),
         pytest.raises(LedgerUnavailable),
     ):
         curator.permit("training", epsilon=1)

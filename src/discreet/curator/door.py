@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import NoReturn, TypeAlias
 
@@ -17,7 +17,7 @@ from discreet.curator.budget.charge_log import log_charge
 from discreet.curator.budget.checks import check_analyst, checked_budget, checked_ledger
 from discreet.curator.budget.entries import AMEND, CHARGE, ENTRY_FORMAT, OPEN, RENEW, fold
 from discreet.curator.budget.renewal_calendar import PeriodBegan
-from discreet.curator.ledger import Body, Entry, Ledger, Store, open_store
+from discreet.curator.ledger import Body, Decided, Entry, Ledger, Store, open_store
 from discreet.curator.release.about import AnyRequest
 from discreet.curator.release.averaging import average_draws, check_combined, earlier_charges
 from discreet.curator.release.fit_release import FitRelease
@@ -67,10 +67,6 @@ _MOST_ROWS = 10**18
 _OPENED = "opened"
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 class Door:
     """Tables behind a budget and a ledger.
 
@@ -111,8 +107,9 @@ class Door:
         check_relations(self._tables, budget := checked_budget(budget))
         place = checked_ledger(ledger)
         store = open_store(place, name=name) if isinstance(place, str | Path) else place
-        self.ledger = Ledger(store, fold, Account(), anchor=anchor, clock=clock or _now)
+        self.ledger = Ledger(store, fold, Account(), anchor=anchor, clock=clock)
         self._secret = self._open(budget)
+        self._neighbors = budget.neighbors  # no amendment changes the relation
 
     def _open(self, budget: Budget) -> bytes:
         """Declare, if the ledger is new; else check that it declares the same. Return the ledger's secret."""
@@ -177,8 +174,7 @@ class Door:
     def stored(self, request: AnyRequest) -> bytes | None:
         """Return what is stored of a request that was answered, packed. Charges and computes nothing."""
         declared = declare(self._tables)
-        charge = self.ledger.find(CHARGE, request.digest(self._secret, declared))
-        return None if charge is None else self.ledger.answer(charge)
+        return self.ledger.look(CHARGE, request.digest(self._secret, declared)).answer
 
     def choose_keys(self, request: KeyRequest, *, analyst: str = "") -> Release:
         """Charge a request for keys, count, choose, store the choice and return it, perhaps with counts.
@@ -260,16 +256,17 @@ class Door:
         # One view of the tables throughout: another thread may amend them meanwhile.
         tables = _checked(request, self._tables)
         declared = declare(tables)
-        charge = self._find_or_charge(request, analyst, declared)
-        account = self.ledger.state()
+        charge, content, account = self._find_or_charge(request, analyst, declared)
         check_current(account, declared)  # the charge may be an old one
-        content = self.ledger.answer(charge)
         stored = content is not None
         if content is None:
             content = self.ledger.keep_answer(charge, draw(tables))
         return _Paid(tables=tables, charge=charge, account=account, content=content, stored=stored)
 
-    def _find_or_charge(self, request: AnyRequest, analyst: str, declared: DeclaredRecord) -> Entry:
+    def _find_or_charge(
+        self, request: AnyRequest, analyst: str, declared: DeclaredRecord
+    ) -> tuple[Entry, bytes | None, Account]:
+        """Return the charge of a request, its answer if it was found with one, and the account."""
         event, keys = request.event, declared_keys(self._tables)
 
         def rule(account: Account, _: str) -> Body:
@@ -284,23 +281,25 @@ class Door:
             }
 
         key = request.digest(self._secret, declared)
-        charge = self.ledger.find(CHARGE, key)
-        if charge is None:
-            self._rehearse(lambda account: account.check(analyst, event))
-            charge = self._decide(CHARGE, rule, declared=declared, key=key)
-        return charge
+        charge, content, seen = self.ledger.look(CHARGE, key)
+        if charge is not None:
+            return charge, content, seen
+        self._rehearse(lambda account: account.check(analyst, event), seen)
+        charge, account, is_new = self._decide(CHARGE, rule, declared=declared, key=key)
+        # A new charge has no answer; if another process is quicker, keep_answer returns what that one kept.
+        return charge, None if is_new else self.ledger.answer(charge), account
 
-    def _rehearse(self, check: Callable[[Account], object]) -> None:
+    def _rehearse(self, check: Callable[[Account], object], account: Account | None = None) -> None:
         """Ask in advance, at no cost, what will be asked under the lock: costs are cached.
 
-        New entries of others are read, too. A refusal has no effect here: only the ledger decides.
+        New entries of others are read, if no account was. A refusal is none yet: only the ledger decides.
         """
         with suppress(DiscreetError):
-            check(self.ledger.state())
+            check(self.ledger.state() if account is None else account)
 
     def _decide(
         self, kind: str, rule: Callable[[Account, str], Body], *, declared: DeclaredRecord, key: str | None
-    ) -> Entry:
+    ) -> Decided[Account]:
         """Record what a rule says, in the period that has begun and under declarations that hold."""
 
         def checked(account: Account, time: str) -> Body:
@@ -311,9 +310,12 @@ class Door:
 
         while True:
             try:
-                return log_charge(self.ledger.decide(kind, checked, key=key))
+                decision = self.ledger.decision(kind, checked, key=key)
             except PeriodBegan as began:
                 period = began.period
+            else:
+                log_charge(decision.entry)
+                return decision
             self._renew(period)
 
     def _renew(self, period: str) -> None:

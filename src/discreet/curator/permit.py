@@ -67,7 +67,7 @@ class Permit:
         door._rehearse(lambda account: account.check(analyst, event))
         self._door = door
         self._tables = dict(door.tables)
-        self._place = door._decide(RESERVE, rule, declared=declare(self._tables), key=None).sequence
+        self._place = door._decide(RESERVE, rule, declared=declare(self._tables), key=None).entry.sequence
         self._open = True
 
     def charge(self, event: Event) -> None:

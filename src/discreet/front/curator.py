@@ -288,7 +288,7 @@ class Curator(Door):
         )
         if terms.offer is not None and terms.offer.delta is not None:
             self.budget.check_offer(terms.offer)
-        return replace(terms, day=self._today, neighbors=self.budget.neighbors)
+        return replace(terms, day=self._today, neighbors=self._neighbors)
 
     def sandbox(self, *, rows: int = 10_000, seed: int = 0) -> Curator:
         """Return a curator over made-up rows with the same declarations, to try questions at no cost.

@@ -21,7 +21,7 @@ _LARGEST = 2**62
 _ARRAY = "numbers that form an array"
 
 
-def exact_integers(values: ArrayLike, name: str) -> NDArray[Any]:
+def exact_integers(values: ArrayLike, name: str, allowed: str = "an array of integers") -> NDArray[Any]:
     """Return integers as an array: of 64 bits where all of them fit, else of Python's integers."""
     held = _array(values, name)
     if not held.size:
@@ -33,7 +33,7 @@ def exact_integers(values: ArrayLike, name: str) -> NDArray[Any]:
     if not isinstance(values, np.ndarray):  # a list of integers of which some are long
         held = _objects(values, name)
     if held.dtype != object or not all(_is_integer(entry) for entry in held.flat):
-        raise ParameterError(name, "does not hold integers", "an array of integers")
+        raise ParameterError(name, "does not hold integers", allowed)
     exact = np.empty(held.shape, object)
     exact.flat[:] = [int(entry) for entry in held.flat]
     limits = np.iinfo(np.int64)
@@ -43,7 +43,7 @@ def exact_integers(values: ArrayLike, name: str) -> NDArray[Any]:
 
 def clamped_integers(values: ArrayLike, name: str) -> NDArray[np.int64]:
     """Return integers as an array of 64 bits; what is beyond 2^62 in size is brought to it."""
-    held = exact_integers(values, name)
+    held = exact_integers(values, name, "integers, or floats with the step of their grid, as in step=0.01")
     return np.asarray(np.clip(held, -_LARGEST, _LARGEST)).astype(np.int64)
 
 

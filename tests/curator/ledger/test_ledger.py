@@ -47,6 +47,28 @@ def test_the_same_key_returns_the_same_entry_and_the_rule_is_not_asked(backend):
     assert ledger.state().spent == 10
 
 
+def test_a_decision_says_whether_its_entry_is_new_and_what_was_known_then(backend):
+    ledger, other = counting(backend.open()), counting(backend.open())
+    first = ledger.decision("charge", charging(3), key="once")
+    assert (first.entry.sequence, first.state.spent, first.new) == (1, 3, True)
+    other.decide("charge", charging(4))
+    again = ledger.decision("charge", refuse_to_be_asked, key="once")
+    assert (again.entry, again.state.spent, again.new) == (first.entry, 7, False)
+
+
+def test_one_look_shows_entry_answer_and_state(backend):
+    ledger, other = counting(backend.open()), counting(backend.open())
+    assert other.look("charge", "first") == (None, None, Count(cap=10))
+    entry = ledger.decide("charge", charging(3), key="first")
+    assert other.look("charge", "first") == (entry, None, Count(cap=10, spent=3, lifetime=3))
+    ledger.keep_answer(entry, b"noise")
+    ledger.decide("charge", charging(2))
+    assert other.look("charge", "first") == (entry, b"noise", Count(cap=10, spent=5, lifetime=5, answers=1))
+    assert other.look("charge", "second").entry is None
+    with pytest.raises(ParameterError):
+        other.look("Charge", "first")
+
+
 def test_a_key_belongs_to_its_kind(backend):
     ledger = counting(backend.open())
     charge = ledger.decide("charge", charging(), key="2026-01")

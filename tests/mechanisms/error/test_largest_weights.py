@@ -102,16 +102,40 @@ def test_half_the_weights_are_noticed():
 
 def test_many_columns_share_few_laws(monkeypatch):
     """However many columns there are, few laws are worked out, and all of them cover."""
-    worked = []
-    exact = largest_weights._quantile.__wrapped__
-    monkeypatch.setattr(largest_weights, "_quantile", lambda *args: worked.append(args) or exact(*args))
+    worked, transformed = [], []
+    exact, transform = largest_weights._WeightedSums._quantile, largest_weights._transform
+    monkeypatch.setattr(
+        largest_weights._WeightedSums, "_quantile", lambda *args: worked.append(args) or exact(*args)
+    )
+    monkeypatch.setattr(
+        largest_weights, "_transform", lambda *args: transformed.append(args) or transform(*args)
+    )
+    largest_weights._sums_of.cache_clear()
     random = np.random.default_rng(4)
     laws, many = [WIDE, NORMAL, SMALL], random.random((3, 3000))
     found = margins_of_largest_weights(laws, many, 0.05)
     assert 1 < len(worked) <= 64
+    assert len(transformed) < len(worked)  # of three noises each: they are shared
+    margins_of_largest_weights(laws, many, 0.05)
+    assert len(worked) <= 64  # known the second time
     deviations = np.sqrt((many**2 * np.array([[law.variance] for law in laws])).sum(axis=0))
     assert (found > 1.8 * deviations).all()
     assert np.median(found / deviations) < 2.9
+
+
+def test_quantiles_are_the_same_alone_and_together(monkeypatch):
+    """What patterns share, and how much of it is kept, changes no margin."""
+    laws, many = [WIDE, NORMAL, SMALL], np.random.default_rng(5).random((3, 40))
+    together = margins_of_largest_weights(laws, many, 0.05)
+    monkeypatch.setattr(largest_weights, "_MOST_KNOWN", 1)
+    monkeypatch.setattr(largest_weights, "_MOST_TRANSFORMS", 1)
+    largest_weights._sums_of.cache_clear()
+    assert (margins_of_largest_weights(laws, many, 0.05) == together).all()
+    monkeypatch.undo()
+    for column in (0, 7, 39):
+        largest_weights._sums_of.cache_clear()
+        alone = margins_of_largest_weights(laws, many[:, [column]], 0.05)
+        assert alone[0] <= together[column] * 1.02
 
 
 def test_what_is_not_known_has_no_margin():

@@ -28,7 +28,8 @@ def log_charge(entry: Entry) -> Entry:
     for from whoever paid, nor leave a permit open. What it raises is shown as `logging` shows it, if at all.
     """
     try:
-        LOGGER.info("%s", _line(entry))
+        if LOGGER.isEnabledFor(logging.INFO):
+            LOGGER.info("%s", _line(entry))
     except Exception:
         if logging.raiseExceptions:
             traceback.print_exc(limit=-1)

@@ -10,7 +10,7 @@ Proof: docs/proofs/ledger.md.
 from discreet.curator.ledger.canonical_json import Body, JsonValue
 from discreet.curator.ledger.chain import Fold
 from discreet.curator.ledger.entry import Anchor, Entry
-from discreet.curator.ledger.ledger import Ledger
+from discreet.curator.ledger.ledger import Decided, Ledger
 from discreet.curator.ledger.open_store import open_store
 from discreet.curator.ledger.store import Reader, Store, Writer
 from discreet.curator.ledger.verification import VerificationReport, verify_export
@@ -19,6 +19,7 @@ from discreet.exports import publish
 __all__ = [
     "Anchor",
     "Body",
+    "Decided",
     "Entry",
     "Fold",
     "JsonValue",

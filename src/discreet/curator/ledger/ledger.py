@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from discreet.curator.ledger import messages
 from discreet.curator.ledger.anchor_file import AnchorFile
@@ -30,13 +30,29 @@ from discreet.curator.ledger.verification import (
 )
 from discreet.errors import LedgerTampered, LedgerUnavailable, ParameterError
 
-__all__ = ["MOST_BYTES", "Ledger"]
+__all__ = ["MOST_BYTES", "Decided", "Found", "Ledger"]
 
 State = TypeVar("State")
 Other = TypeVar("Other")
 
 MOST_BYTES = 1 << 28
 """The longest answer."""
+
+
+class Decided(NamedTuple, Generic[State]):
+    """An entry that is durable, the state of all entries up to it or later, and whether it is new."""
+
+    entry: Entry
+    state: State
+    new: bool
+
+
+class Found(NamedTuple, Generic[State]):
+    """What one view shows: an entry and its answer, if they are there, and the state of all entries."""
+
+    entry: Entry | None
+    answer: bytes | None
+    state: State
 
 
 def _system_clock() -> datetime:
@@ -52,9 +68,9 @@ class Ledger(Generic[State]):
 
     Guarantee
     ---------
-    Let a caller compute an answer only after `decide` returned a charge, and release only what `keep_answer`
-    or `answer` returned. Then every answer that was ever released has a durable charge, that charge was
-    allowed by the rule on the state of all entries before it, and no charge has two different answers:
+    Let a caller compute an answer only after `decide` returned a charge, and release only what `keep_answer`,
+    `answer` or `look` returned. Then every answer that was ever released has a durable charge, that charge
+    was allowed by the rule on the state of all entries before it, and no charge has two different answers:
     for any crashes, at any time, in any number of processes (proof: ledger).
 
     Parameters
@@ -68,8 +84,8 @@ class Ledger(Generic[State]):
     anchor : str, Path or None
         A file that remembers the head, outside the ledger. Checked here and before each decision, advanced
         after each commit; created if it is missing here.
-    clock : callable
-        Returns the current time, aware of its zone.
+    clock : callable or None
+        Returns the current time, aware of its zone; None: that of the system.
     reached : callable
         Called with the name of each point that is passed: "locked", "decided", "appended", "committed",
         "anchored". A test fails or stops there.
@@ -89,13 +105,13 @@ class Ledger(Generic[State]):
         initial: State,
         *,
         anchor: str | Path | None = None,
-        clock: Callable[[], datetime] = _system_clock,
+        clock: Callable[[], datetime] | None = None,
         reached: Callable[[str], None] = _nothing,
     ) -> None:
         self._store = store
         self._fold = fold
         self._anchor_file = None if anchor is None else AnchorFile(anchor)
-        self._clock = clock
+        self._clock = clock or _system_clock
         self._reached = reached
         # The anchor is read first: a commit between both readings must not look like an end that was cut off.
         kept = None if self._anchor_file is None else self._anchor_file.read()
@@ -128,6 +144,12 @@ class Ledger(Generic[State]):
             If it is not certain that the entry is durable. It may be; asking again with the
             same key shows it.
         """
+        return self.decision(kind, rule, key=key).entry
+
+    def decision(
+        self, kind: str, rule: Callable[[State, str], Body], *, key: str | None = None
+    ) -> Decided[State]:
+        """Do what `decide` does; return with the entry what was known when it was recorded, or found."""
         check_key(key)
         if check_kind(kind) == ANSWER:
             raise ParameterError("kind", "is that of answers", "any other; answers are kept by keep_answer")
@@ -136,13 +158,14 @@ class Ledger(Generic[State]):
             self._check_anchor(records, position)
             self._reached("locked")
             entry = None if key is None else self._find(records, kind, key, position)
+            new = entry is None
             if entry is None:
                 time = self._time(position)
                 body = rule(position.state, time)
                 self._reached("decided")
                 entry, position = self._append(records, position, kind=kind, key=key, time=time, body=body)
         self._after_commit(position)
-        return entry
+        return Decided(entry, position.state, new)
 
     def keep_answer(self, charge: Entry, content: bytes) -> bytes:
         """Keep the answer of a charge, unless it has one; return the one that is kept.
@@ -200,6 +223,22 @@ class Ledger(Generic[State]):
         check_key(key)
         with self._store.snapshot() as records:
             return self._find(records, kind, key, self._catch_up(records))
+
+    def look(self, kind: str, key: str) -> Found[State]:
+        """Return the entry of a kind with a key, its answer and the state, of one view.
+
+        Raises
+        ------
+        LedgerTampered
+            If the answer is not what was kept.
+        """
+        check_kind(kind)
+        check_key(key)
+        with self._store.snapshot() as records:
+            position = self._catch_up(records)
+            entry = self._find(records, kind, key, position)
+            answer = None if entry is None else self._answer(records, entry, position)
+            return Found(entry, answer, position.state)
 
     def state(self) -> State:
         """Return the state of all entries that are committed now."""

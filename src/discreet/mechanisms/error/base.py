@@ -67,14 +67,28 @@ class ErrorLaw(ABC):
         cannot tell, t is one step larger.
         """
         failure = allowed_failure(confidence)
-        upper = 1
-        while self.tail_in_steps(upper - 1) * SAFETY > failure:
-            upper *= 2
-        lower = upper // 2
+
+        def holds(steps: int) -> bool:
+            return self.tail_in_steps(steps) * SAFETY <= failure
+
+        upper, width = self._first_guess(failure), 1
+        if holds(upper):
+            while upper and holds(below := max(upper - width, 0)):
+                upper, width = below, 2 * width
+            lower = max(upper - width + 1, 0)
+        else:
+            lower = upper + 1
+            while not holds(upper := lower + width - 1):
+                lower, width = upper + 1, 2 * width
         while lower < upper:
             middle = (lower + upper) // 2
-            if self.tail_in_steps(middle) * SAFETY <= failure:
+            if holds(middle):
                 upper = middle
             else:
                 lower = middle + 1
         return float_above(lower * self.step + self.rounding)
+
+    def _first_guess(self, failure: float) -> int:
+        """Return about how many steps the quantile has. A wrong guess costs time and changes nothing."""
+        del failure
+        return 0

@@ -6,7 +6,7 @@ With r = exp(-step / scale): P(N = k) = (1 - r) / (1 + r) r^|k|, in steps.
 from __future__ import annotations
 
 from fractions import Fraction
-from math import exp, expm1
+from math import ceil, exp, expm1, isfinite, log, log1p
 from typing import ClassVar
 
 import numpy as np
@@ -34,6 +34,14 @@ class _LaplaceNoise(ErrorLaw):
 
     def _one_tail(self, steps: int) -> float:
         return 2 * exp(-(steps + 1) * self.step / self.scale) / (1 + self._ratio)
+
+    def _one_quantile(self, failure: float) -> int:
+        """Return about how many steps |N| exceeds with a probability."""
+        rate = float(self.step / self.scale)
+        if not (failure > 0 and rate > 0):
+            return 0
+        steps = (log(2 / failure) - log1p(self._ratio)) / rate
+        return max(ceil(steps) - 1, 0) if isfinite(steps) else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +120,9 @@ class LaplaceMaximum(_LaplaceNoise):
         """Return the probability that any of them exceeds m."""
         return any_of(self.size, self._one_tail(steps))
 
+    def _first_guess(self, failure: float) -> int:
+        return self._one_quantile(failure / self.size)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaplaceError(_LaplaceNoise):
@@ -133,6 +144,9 @@ class LaplaceError(_LaplaceNoise):
     def tail_in_steps(self, steps: int) -> float:
         """P(|N| > m) = 2 r^(m + 1) / (1 + r)."""
         return self._one_tail(steps)
+
+    def _first_guess(self, failure: float) -> int:
+        return self._one_quantile(failure)
 
     @property
     def l1(self) -> LaplaceL1:

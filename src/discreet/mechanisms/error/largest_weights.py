@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from math import exp, inf, sqrt
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,9 +34,13 @@ _FINE = 128
 _LEFT = 1e-13
 _TRANSFORM = 1e-10
 """More than what doubles lose: delta_method, lemma 1."""
+_MOST_KNOWN, _MOST_TRANSFORMS = 1024, 256
 LEAST_FAILURE = Fraction(1, 10**6)
 """Below, what doubles may lose is no longer small; no margin is given."""
 _SLACK = 1 + 1e-9
+
+_Transforms: TypeAlias = dict[tuple[int, int, int], Floats]
+"""By the place of a noise, its level, and the length."""
 
 
 def margins_of_largest_weights(
@@ -64,13 +69,11 @@ def margins_of_largest_weights(
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = np.where(largest > 0, scaled / largest, 0.0)
     levels, patterns, which = _patterns(shares)
-    quantiles = [
-        _quantile(tuple(laws), tuple(map(int, pattern)), levels, float(failure)) for pattern in patterns
-    ]
+    quantiles = _sums_of(tuple(laws)).quantiles(patterns, levels, float(failure))
     # Weights were raised to multiples of a part of the largest; a step of each noise pays for the lattice.
     raised = np.asarray(patterns, np.float64).T[:, which] / levels * largest
     steps = (raised / units[:, None]).sum(axis=0)
-    found[known] = (largest * np.array(quantiles)[which] + steps) * _SLACK
+    found[known] = (largest * quantiles[which] + steps) * _SLACK
     return found
 
 
@@ -82,13 +85,14 @@ def units_of(laws: Sequence[NoiseError]) -> Floats:
 @lru_cache(maxsize=256)
 def total_in_units(laws: tuple[NoiseError, ...], failure: Fraction) -> float:
     """Return a t with P(abs(N1) / u1 + abs(N2) / u2 + … > t) <= failure, where u are the units."""
-    tables = [_rounded(law, 1.0) for law in laws]
-    size = 1 << sum(len(masses) for masses, _ in tables).bit_length()
+    tables = [_rounded(_fine(law)[0], 1.0) for law in laws]
+    size = 1 << sum(map(len, tables)).bit_length()
     transform = np.ones(size // 2 + 1, np.complex128)
-    for masses, _ in tables:
+    for masses in tables:
         transform *= np.fft.rfft(masses, size)
     summed = np.maximum(np.fft.irfft(transform, size), 0.0)
-    return _first_place(summed, tables, float(failure)) + len(laws) * _rounding(1.0)
+    left = sum(_fine(law)[1] for law in laws)
+    return _first_place(summed, left, float(failure)) + len(laws) * _rounding(1.0)
 
 
 def _patterns(shares: Floats) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
@@ -107,25 +111,70 @@ def _unit(law: NoiseError) -> float:
     return max(sqrt(law.variance), 0.25)
 
 
-@lru_cache(maxsize=1024)
-def _quantile(laws: tuple[NoiseError, ...], pattern: tuple[int, ...], levels: int, failure: float) -> float:
-    """Return a t with P(abs(sum of level / levels times noise / unit) > t) <= failure."""
-    tables = [_rounded(law, level / levels) for law, level in zip(laws, pattern, strict=True) if level]
-    if not tables:
-        return 0.0
-    half = sum(len(masses) for masses, _ in tables)
-    size = 1 << (2 * half + 1).bit_length()
-    transform = np.ones(size // 2 + 1)
-    for masses, _ in tables:
-        around = np.zeros(size)
-        around[: len(masses)] = masses / 2
-        around[0] = masses[0]
-        around[size - len(masses) + 1 :] = masses[:0:-1] / 2
-        transform *= np.fft.rfft(around).real
-    summed = np.maximum(np.fft.irfft(transform, size)[: size // 2], 0.0)
-    summed[1:] *= 2
-    rounding = sum(_rounding(level / levels) for level in pattern if level)
-    return (_first_place(summed, tables, failure) + rounding) * _SLACK
+class _WeightedSums:
+    """The quantiles of weighted sums of some noises; those that were found last are known.
+
+    Parameters
+    ----------
+    laws : sequence of error laws
+        Of the noises.
+    """
+
+    __slots__ = ("_fine", "_known")
+
+    def __init__(self, laws: Sequence[NoiseError]) -> None:
+        self._fine = [_fine(law) for law in laws]
+        self._known: dict[tuple[tuple[int, ...], int, float], float] = {}
+
+    def quantiles(self, patterns: NDArray[np.int64], levels: int, failure: float) -> Floats:
+        """Return a t for each pattern, with P(abs(sum of level / levels noise / unit) > t) <= failure."""
+        transforms: _Transforms = {}  # patterns share them; long, so that they are kept no longer
+        found = []
+        for pattern in map(tuple, patterns.tolist()):
+            quantile = self._known.get((pattern, levels, failure))
+            if quantile is None:
+                quantile = self._quantile(pattern, levels, failure, transforms)
+                if len(self._known) >= _MOST_KNOWN:
+                    self._known.clear()
+                self._known[pattern, levels, failure] = quantile
+            found.append(quantile)
+        return np.array(found)
+
+    def _quantile(
+        self, pattern: tuple[int, ...], levels: int, failure: float, transforms: _Transforms
+    ) -> float:
+        weighted = [(place, level) for place, level in enumerate(pattern) if level]
+        if not weighted:
+            return 0.0
+        lengths = [_length(len(self._fine[place][0]), level / levels) for place, level in weighted]
+        size = 1 << (2 * sum(lengths) + 1).bit_length()
+        transform = np.ones(size // 2 + 1)
+        for place, level in weighted:
+            if (place, level, size) not in transforms:
+                if len(transforms) >= _MOST_TRANSFORMS:
+                    transforms.clear()
+                masses = _rounded(self._fine[place][0], level / levels)
+                transforms[place, level, size] = _transform(masses, size)
+            transform *= transforms[place, level, size]
+        summed = np.maximum(np.fft.irfft(transform, size)[: size // 2], 0.0)
+        summed[1:] *= 2
+        left = sum(self._fine[place][1] for place, _ in weighted)
+        rounding = sum(_rounding(level / levels) for _, level in weighted)
+        return (_first_place(summed, left, failure) + rounding) * _SLACK
+
+
+@lru_cache(maxsize=64)
+def _sums_of(laws: tuple[NoiseError, ...]) -> _WeightedSums:
+    return _WeightedSums(laws)
+
+
+def _transform(masses: Floats, size: int) -> Floats:
+    """Return the transform of a symmetric law, of whose magnitude these are the masses."""
+    around = np.zeros(size)
+    around[: len(masses)] = masses / 2
+    around[0] = masses[0]
+    around[size - len(masses) + 1 :] = masses[:0:-1] / 2
+    return np.fft.rfft(around).real
 
 
 def _rounding(weight: float) -> float:
@@ -133,19 +182,24 @@ def _rounding(weight: float) -> float:
     return weight / (2 * _FINE) + 1 / (2 * _BINS)
 
 
-def _first_place(masses: Floats, tables: Sequence[tuple[Floats, float]], failure: float) -> float:
-    """Return the first multiple of a bin beyond which at most the failure probability lies."""
+def _first_place(masses: Floats, left: float, failure: float) -> float:
+    """Return the first multiple of a bin beyond which at most the failure probability lies.
+
+    What was left out of the masses is beyond all of them.
+    """
     beyond = np.append(masses[::-1].cumsum()[::-1][1:], 0.0)
-    left = sum(one for _, one in tables) + _TRANSFORM
-    return int(np.argmax(beyond * _SLACK + left <= failure)) / _BINS
+    return int(np.argmax(beyond * _SLACK + (left + _TRANSFORM) <= failure)) / _BINS
 
 
-@lru_cache(maxsize=1024)
-def _rounded(law: NoiseError, weight: float) -> tuple[Floats, float]:
-    """Return the masses of abs(weight N / unit) near 0, 1, 2, … bins, and what is left out."""
-    fine, left = _fine(law)
+def _length(fine: int, weight: float) -> int:
+    """Return how many bins `_rounded` makes of so many parts."""
+    return int(np.rint((fine - 1) * (weight * _BINS / _FINE))) + 1
+
+
+def _rounded(fine: Floats, weight: float) -> Floats:
+    """Return the masses of abs(weight N / unit) near 0, 1, 2, … bins, from those of abs(N)."""
     places = np.rint(np.arange(len(fine)) * (weight * _BINS / _FINE)).astype(np.int64)
-    return np.bincount(places, weights=fine).astype(np.float64), left
+    return np.bincount(places, weights=fine).astype(np.float64)
 
 
 @lru_cache(maxsize=256)

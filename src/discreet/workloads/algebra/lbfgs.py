@@ -22,10 +22,11 @@ _MEMORY = 20
 _DECREASE = 1e-4
 _MOST_HALVINGS = 40
 _FLAT = 1e-9
+_LOOK_BACK = 50
 
 
 def minimize(
-    cost: Callable[[Vector], tuple[float, Vector]], start: Vector, steps: int
+    cost: Callable[[Vector], tuple[float, Vector]], start: Vector, steps: int, *, settled: float = 0.0
 ) -> tuple[Vector, float]:
     """Return a point of low cost and its cost, found from a starting point.
 
@@ -37,10 +38,13 @@ def minimize(
         Where to begin.
     steps : int
         The most steps; the search ends earlier where the cost is flat.
+    settled : float
+        It also ends where the last 50 steps together lowered the cost by less than this.
     """
     point = np.array(start, dtype=np.float64)
     value, slope = cost(point)
     moves: deque[tuple[Vector, Vector, float]] = deque(maxlen=_MEMORY)
+    values = deque([value], maxlen=_LOOK_BACK + 1)
     for _ in range(steps):
         direction = -_preconditioned(slope, moves)
         descent = _inner(direction, slope)
@@ -59,7 +63,8 @@ def minimize(
             moves.append((move, turn, 1 / curvature))
         flat = value - next_value < _FLAT * 1e-3 * max(1.0, abs(value))
         point, value, slope = next_point, next_value, next_slope
-        if flat:
+        values.append(value)
+        if flat or (len(values) > _LOOK_BACK and values[0] - value < settled):
             break
     return point, value
 
