@@ -189,8 +189,8 @@ def _log_volume(learner: ObjectiveLearner, values: Sequence[Any], point: list[Fr
 
 def _read(learner: MarginLearner, values: Sequence[Any]) -> tuple[Any, Any]:
     """Return the rows of declared classes, in steps, and their signs."""
-    held, numbers = rows_of_classes(learner.target, values)
-    return learner.features.rows(held), signs_of(numbers)
+    held, known, numbers = rows_of_classes(learner.target, values)
+    return learner.features.rows(held)[known], signs_of(numbers)
 
 
 def _squared(one: Sequence[Any], other: Sequence[Any]) -> Fraction:

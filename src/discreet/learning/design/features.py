@@ -88,8 +88,9 @@ class NumberColumn:
     def coordinates(self, values: NDArray[Any]) -> Floats:
         """Return the coordinates of values, a column of them."""
         with np.errstate(all="ignore"):  # a half width may be too small for a float
-            parts = (self.numbers(values) - self.middle) / self.half_width
-        return np.nan_to_num(parts, nan=0.0, posinf=1.0, neginf=-1.0).clip(-1.0, 1.0)[:, None]
+            parts = ((self.numbers(values) - self.middle) / self.half_width).clip(-1.0, 1.0)
+        parts[np.isnan(parts)] = 0.0
+        return parts[:, None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,8 +231,12 @@ class Features:
         count = len(values[0]) if values else 0
         found = np.empty((count, len(self.names) + 1), dtype=np.int16)
         for part in _parts(count):
-            steps = np.rint(self.encoded([one[part] for one in values]) * unit).astype(np.int64)
-            found[part] = scaled_rows(steps, grid.steps)
+            steps = self.encoded([one[part] for one in values])
+            np.rint(np.multiply(steps, unit, out=steps), out=steps)
+            # Of whole numbers below 2^12: exact in any order.
+            long = np.einsum("ij,ij->i", steps, steps) > grid.steps**2
+            steps[long] = scaled_rows(steps[long].astype(np.int64), grid.steps)
+            found[part] = steps
         return found
 
 
