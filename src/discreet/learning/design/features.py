@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from math import inf, nan
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,8 @@ FeatureFacts: TypeAlias = FeatureFact | Sequence[FeatureFact] | Mapping[str, Fea
 _BLOCK = 2**14
 LARGEST_KEY = 2**53
 """The largest integer among keys: pandas makes floats of integers where one is missing."""
+_FARTHEST = 2**200
+_REACH = "bounds that are at least 2^-200 apart, none beyond 2^200"
 _SAY = 'such as columns={"age": dp.Bounds(0, 110), "city": dp.Keys(["Taipei"])}, or columns=(0, 1) for all'
 
 
@@ -193,6 +195,18 @@ class Features:
         if declared is None:
             raise ParameterError("columns", "are not declared, and are never read from data", _SAY)
         return cls(columns=tuple(map(_column, _each(declared, names, by_name=by_name), names)))
+
+    def refuse_extremes(self) -> Self:
+        """Refuse declared bounds of which floats cannot hold what models calculate, such as variances."""
+        for column in self.columns:
+            if not isinstance(column, NumberColumn):
+                continue
+            width, farthest = column.upper - column.lower, max(abs(column.lower), abs(column.upper))
+            if width < 1 / _FARTHEST or farthest > _FARTHEST:
+                raise ParameterError(
+                    "columns", f"has bounds of {column.name!r} that are too near or too far", _REACH
+                )
+        return self
 
     @property
     def names(self) -> tuple[str, ...]:
