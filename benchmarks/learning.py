@@ -151,7 +151,7 @@ def large(count: int = 1_000_000) -> None:
         ("LogisticRegression, objective perturbation", LogisticRegression(method="objective", **stated)),
         ("LogisticRegression, output perturbation", LogisticRegression(method="output", **stated)),
         ("LinearSVC, objective perturbation", LinearSVC(method="objective", **stated)),
-        ("AdditiveClassifier", AdditiveClassifier(delta=1e-6, **stated)),
+        ("AdditiveClassifier, 4 bins", AdditiveClassifier(bins=4, delta=1e-6, **stated)),
     ):
         spent = []
         for one in (Plain(), model):
