@@ -130,3 +130,10 @@ def test_no_value_makes_a_warning(values, width):
     assert counts_of_cells([column], [values]).sum() <= 2
     values = np.fromiter([np.ones(1), 1], object, 2)  # arrays of one number become one, with a warning
     assert np.isfinite(column.coordinates(values)).all()
+
+
+@pytest.mark.parametrize("bounds", [(0, 2**201), (-(10**300), 0), (0, Fraction(1, 2**201)), (1e-300, 2e-300)])
+def test_bounds_beyond_what_floats_can_square_are_refused(bounds):
+    Features.of((0, 2**200), ["a"], by_name=False).refuse_extremes()
+    with pytest.raises(ParameterError, match="'b' that are too near or too far"):
+        Features.of([(0, 1), bounds], ["a", "b"], by_name=False).refuse_extremes()

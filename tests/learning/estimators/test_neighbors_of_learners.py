@@ -8,17 +8,19 @@ import numpy as np
 import pytest
 
 from discreet.data import Bounds, Keys
-from discreet.learning import AdditiveClassifier, LinearSVC, LogisticRegression
-from discreet.learning.design import features as features_module
-from discreet.learning.design.features import NumberColumn
+from discreet.learning import AdditiveClassifier, LinearRegression, LinearSVC, LogisticRegression, Ridge
+from discreet.learning.regression.whitened_regression import WhitenedRegression
 from discreet.learning.training.noisy_newton import NoisyNewton
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from learning.learner_audit import LAW, PUBLIC, SENSITIVITY, audited
+from learning.planted_faults import forgotten_clipping, half_the_noise, reading_regularization
 
-KINDS = [LogisticRegression, LinearSVC, AdditiveClassifier]
+REGRESSORS = [LinearRegression, Ridge]
+KINDS = [LogisticRegression, LinearSVC, AdditiveClassifier, *REGRESSORS]
 OFFERS = [{"epsilon": 1}, {"epsilon": 1, "delta": 1e-6}, {"rho": 0.1}]
 COLUMNS = {"x": Bounds(0, 1, step=0.25), "z": Bounds(-5, 5), "k": Keys(["a", "b"])}
+RESPONSE = Bounds(-10, 10)
 WORST = [
     (1e300, -1e300, "a"),
     (np.inf, np.inf, "b"),
@@ -33,9 +35,10 @@ WORST = [
 def learner_of(kind, offer, rows=3, classes=("ill", "well")):
     stated = {"epsilon": None, "delta": None, "rho": None} | offer
     model = kind()
-    if "method" in model.get_params():  # a perturbation has its own audit: tests/learning/perturbation
+    if "method" in model.get_params():  # a perturbation has its own audit: test_neighbors_of_perturbations
         model.set_params(method="newton")
-    return model._of_table(COLUMNS, ("y", Keys(classes)), rows=rows, **stated)[1]
+    target = RESPONSE if kind in REGRESSORS else Keys(classes)
+    return model._of_table(COLUMNS, ("y", target), rows=rows, **stated)[1]
 
 
 def columns_of(rows):
@@ -54,26 +57,45 @@ def everybody(count=60, classes=("ill", "well")):
     ]
 
 
-@pytest.mark.few(12)
+def people(kind, classes=("ill", "well")):
+    """Rows for a kind of model: classes, or responses that follow from z."""
+    rows = everybody(classes=classes)
+    return [(x, z, k, 2 * z + x) for x, z, k, _ in rows] if kind in REGRESSORS else rows
+
+
+@pytest.mark.few(16)
 @pytest.mark.parametrize("worst", WORST, ids=range(len(WORST)))
 @pytest.mark.parametrize("classes", [("ill", "well"), ("ill", "so-so", "well")], ids=len)
 @pytest.mark.parametrize("offer", OFFERS, ids=str)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_person_moves_no_release_farther_than_its_noise_covers(kind, offer, classes, worst):
     learner = learner_of(kind, offer, classes=classes)
-    for label in ("ill", "undeclared", 1j):
+    labels = (
+        (1e300, -np.inf, np.nan, None, 10**400, "ill") if kind in REGRESSORS else ("ill", "undeclared", 1j)
+    )
+    for label in labels:
         person = [(*worst, label)] * 3
-        others = everybody(classes=classes)
+        others = people(kind, classes)
         assert audited(learner, columns_of(others), columns_of(others + person)) == set()
-    assert audited(learner, columns_of([]), columns_of([(*worst, "ill")] * 3)) == set()
+        assert audited(learner, columns_of([]), columns_of(person)) == set()
 
 
-def found_wrong(kind=LogisticRegression, offer=None, worst=WORST[0]):
-    learner = learner_of(kind, offer or {"rho": 0.1})
-    return audited(learner, columns_of(everybody()), columns_of([*everybody(), *[(*worst, "ill")] * 3]))
+def found_wrong(kind=LogisticRegression, offer=None, worst=WORST[0], rows=3, response=1e300):
+    """What is found with a person who has three rows, all of them as far off as they may be."""
+    learner = learner_of(kind, offer or {"rho": 0.1}, rows=rows)
+    others, label = people(kind), response if kind in REGRESSORS else "ill"
+    return audited(learner, columns_of(others), columns_of([*others, *[(*worst, label)] * 3]))
 
 
-def test_half_the_noise_is_caught_as_another_law():
+@pytest.mark.parametrize("offer", OFFERS, ids=str)
+@pytest.mark.parametrize("kind", KINDS)
+def test_half_the_noise_is_caught_as_sensitivity(kind, offer):
+    assert found_wrong(kind, offer) == set()
+    with half_the_noise():
+        assert found_wrong(kind, offer) == {SENSITIVITY}
+
+
+def test_half_of_what_the_event_says_is_caught_as_another_law():
     """A factor 2: gradients get the noise of half their sensitivity, and the event says the whole one."""
     released = NoisyNewton._released_gradient
 
@@ -87,44 +109,39 @@ def test_half_the_noise_is_caught_as_another_law():
         object.__setattr__(copy, "gradient", weak)
         return released(copy, rows, labels, weights)
 
-    assert found_wrong() == set()
     with mock.patch.object(NoisyNewton, "_released_gradient", halved):
         assert LAW in found_wrong()
 
 
-def test_forgotten_clipping_is_caught_as_sensitivity():
-    def unclipped(self, values):
-        return ((self.numbers(values) - self.middle) / self.half_width)[:, None]
-
-    worst = (30.0, 90.0, "a")
-    assert found_wrong(worst=worst) == set()
-    with (
-        mock.patch.object(NumberColumn, "coordinates", unclipped),
-        mock.patch.object(features_module, "scaled_rows", lambda rows, most: rows),
-    ):
-        assert SENSITIVITY in found_wrong(worst=worst)
+@pytest.mark.parametrize("kind", [one for one in KINDS if one is not AdditiveClassifier])
+def test_forgotten_clipping_is_caught_as_sensitivity(kind):
+    """Of bins there is nothing to clip: what is beyond the last edge is in the last bin."""
+    far = {"worst": (2.0, 15.0, "a"), "response": 30.0}
+    assert found_wrong(kind, **far) == set()
+    with forgotten_clipping():
+        assert SENSITIVITY in found_wrong(kind, **far)
 
 
-def test_regularization_that_reads_the_number_of_rows_is_caught_as_not_public():
-    released = NoisyNewton.release_steps
+@pytest.mark.parametrize("kind", REGRESSORS)
+def test_residuals_that_are_not_clipped_are_caught_as_sensitivity(kind):
+    steps = WhitenedRegression.gradient_steps
 
-    def reading(self, rows, labels):
-        inverse = NoisyNewton._inverse
-        with mock.patch.object(
-            NoisyNewton,
-            "_inverse",
-            lambda newton, matrix: inverse(newton, matrix + np.eye(len(matrix)) * len(rows)),
-        ):
-            return released(self, rows, labels)
+    def unclipped(rows, answers, start, clip):
+        return steps(rows, answers, start, clip * 64) * 64
 
-    with mock.patch.object(NoisyNewton, "release_steps", reading):
-        assert PUBLIC in found_wrong()
+    with mock.patch.object(WhitenedRegression, "gradient_steps", staticmethod(unclipped)):
+        assert SENSITIVITY in found_wrong(kind, {"rho": 1000})
 
 
-def test_a_person_with_more_rows_than_stated_is_caught_as_sensitivity():
-    learner = learner_of(LogisticRegression, {"rho": 0.1}, rows=1)
-    person = [(*WORST[-1], "ill")] * 3
-    assert audited(learner, columns_of(everybody()), columns_of([*everybody(), *person])) == {SENSITIVITY}
+@pytest.mark.parametrize("kind", KINDS)
+def test_regularization_that_reads_the_number_of_rows_is_caught_as_not_public(kind):
+    with reading_regularization():
+        assert PUBLIC in found_wrong(kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_person_with_more_rows_than_stated_is_caught_as_sensitivity(kind):
+    assert found_wrong(kind, worst=WORST[-1], rows=1) == {SENSITIVITY}
 
 
 def test_a_release_that_is_left_out_is_caught_as_another_law():

@@ -26,8 +26,8 @@ def learner(**stated):
 
 def test_rows_of_no_class_are_left_out():
     target = Classes.of("y", [0, 1])
-    held, numbers = rows_of_classes(target, [np.array([1.0, 2.0, 3.0]), np.array([1, 7, 0])])
-    assert held[0].tolist() == [1.0, 3.0]
+    held, known, numbers = rows_of_classes(target, [np.array([1.0, 2.0, 3.0]), np.array([1, 7, 0])])
+    assert held[0][known].tolist() == [1.0, 3.0]
     assert numbers.tolist() == [1, 0]
 
 

@@ -6,22 +6,20 @@ answer. What is drawn is kept as the answer, and the model is rebuilt from it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.curator.ledger import JsonValue
-from discreet.curator.request.identity import keyed_digest
+from discreet.curator.request.identity import canonical_identity, check_names, check_versions, keyed_digest
 from discreet.curator.request.learner import Drawn, Learner
+from discreet.curator.request.only_answer import drawn_once, read_drawn
 from discreet.curator.request.request import Expectation
 from discreet.data import Table, fresh_salt, to_object
 from discreet.data.language.plan import RowPlan
-from discreet.data.language.relations import public_tables, sources_of
 from discreet.data.row_values import check_row_plan, compute_rows
 from discreet.errors import EngineFailed, LedgerTampered, ParameterError
-from discreet.noise import current, is_private
 from discreet.privacy.events import Event
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 
@@ -56,9 +54,7 @@ class FitRequest:
     def __post_init__(self) -> None:
         if not _is_proven(self.learner):
             raise ParameterError("learner", "is not one that was proven", "what a model of learning makes")
-        read = (*sources_of(self.plan.source), *public_tables(self.plan.source))
-        if tuple(name for name, _ in self.versions) != read:
-            raise ParameterError("versions", "are not those of the plan's tables", "one for each table")
+        check_names(self.versions, self.plan.source)
         if (
             tuple(axis.column for axis in self.plan.columns) != self.learner.columns
             or self.plan.reader != self.learner.kind
@@ -100,9 +96,8 @@ class FitRequest:
             "learner": self.learner.kind,
             "parameters": self.learner.parameters,
             "plan": to_object(self.plan),
-            "versions": [list(version) for version in self.versions],
         }
-        return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
+        return canonical_identity(content, self.versions)
 
     def digest(self, secret: bytes, declared: Mapping[str, JsonValue]) -> str:
         """Return a keyed hash of the identity and of what is declared about the tables that are read."""
@@ -110,11 +105,7 @@ class FitRequest:
 
     def check(self, tables: Mapping[str, Table]) -> None:
         """Refuse tables that it was not made for, before anything is charged."""
-        for name, version in self.versions:
-            if name not in tables or tables[name].version != version:
-                raise ParameterError(
-                    "request", "is about other tables than these", "one made for these tables"
-                )
+        check_versions(self.versions, tables)
         check_row_plan(self.plan, tables)
 
     def expectations(self, rows: int) -> tuple[Expectation, ...]:
@@ -124,41 +115,21 @@ class FitRequest:
     def draw(self, tables: Mapping[str, Table]) -> bytes:
         """Read the rows and fit. Exact values never leave this function, and neither do errors.
 
-        Reading may fail, and be tried again. A learner that fails has given its one answer, which says that
-        nothing was drawn: whether it failed may depend on its noise, and another try would be another draw
-        for the same charge.
+        Reading may fail, and be tried again; a learner that fails has given its one answer.
         """
         values = None
         with suppress(Exception):
             values = compute_rows(self.plan, tables, salt=fresh_salt())
         if values is None:
             raise EngineFailed
-        private = is_private(current().mark(0))
-        try:
-            written = {"drawn": dict(self.learner.draw(values)), "private": private}
-            content = json.dumps(written, separators=(",", ":"), allow_nan=False)
-        except Exception:
-            content = json.dumps({"drawn": None, "private": private}, separators=(",", ":"))
-        return content.encode()
+        return drawn_once(lambda: self.learner.draw(values))
 
     def drawn_of(self, content: bytes) -> tuple[Drawn, bool]:
-        """Return what `draw` wrote for the same request, and whether its noise was private.
-
-        Raises
-        ------
-        EngineFailed
-            If the learner failed when it drew. It is not asked again.
-        """
-        try:
-            found = json.loads(content)
-            drawn, private = found["drawn"], found["private"]
-            if drawn is not None and not isinstance(drawn, dict):
-                raise ValueError
-        except (ValueError, KeyError, TypeError):
-            raise LedgerTampered("a stored fit is not one of its request") from None
-        if drawn is None:
-            raise EngineFailed
-        return drawn, private is True
+        """Return what `draw` wrote for the same request, and whether its noise was private."""
+        drawn, private = read_drawn(content)
+        if not isinstance(drawn, dict):
+            raise LedgerTampered("a stored fit is not one of its request")
+        return drawn, private
 
 
 def _is_proven(learner: object) -> bool:

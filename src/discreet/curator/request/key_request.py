@@ -7,14 +7,13 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from discreet.curator.ledger import JsonValue
-from discreet.curator.request.identity import keyed_digest
+from discreet.curator.request.identity import canonical_identity, check_names, check_versions, keyed_digest
 from discreet.curator.request.request import AnswerColumn, Output
 from discreet.data import Keys, Table, fresh_salt, from_object, to_object
 from discreet.data.key_counts import check_key_plan, compute_key_counts
 from discreet.data.key_pairs import compute_key_pairs
 from discreet.data.language.declarations import KeyValue
 from discreet.data.language.plan import KeyPlan
-from discreet.data.language.relations import public_tables, sources_of
 from discreet.errors import EngineFailed, LedgerTampered, ParameterError
 from discreet.mechanisms.keys.key_selection import KeySelection
 from discreet.mechanisms.keys.keys_in_rounds import KeysInRounds
@@ -65,24 +64,12 @@ class KeyRequest:
             raise ParameterError(
                 "mechanism", "does not cover the plan", "one made for as many keys of a person"
             )
-        self._check_names()
+        check_names(self.versions, self.plan.source)
 
     def check(self, tables: Mapping[str, Table]) -> None:
         """Refuse tables that it was not made for, before anything is charged."""
-        self._check_versions(tables)
+        check_versions(self.versions, tables)
         check_key_plan(self.plan, tables)
-
-    def _check_names(self) -> None:
-        read = (*sources_of(self.plan.source), *public_tables(self.plan.source))
-        if tuple(name for name, _ in self.versions) != read:
-            raise ParameterError("versions", "are not those of the plan's tables", "one for each table")
-
-    def _check_versions(self, tables: Mapping[str, Table]) -> None:
-        for name, version in self.versions:
-            if name not in tables or tables[name].version != version:
-                raise ParameterError(
-                    "request", "is about other tables than these", "one made for these tables"
-                )
 
     @property
     def confidence(self) -> Fraction:
@@ -116,9 +103,8 @@ class KeyRequest:
             "event": self.event.to_object(),
             "mechanism": repr(self.mechanism),
             "plan": to_object(self.plan),
-            "versions": [list(version) for version in self.versions],
         }
-        return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
+        return canonical_identity(content, self.versions)
 
     def digest(self, secret: bytes, declared: Mapping[str, JsonValue]) -> str:
         """Return a keyed hash of the identity and of what is declared about the tables that are read."""

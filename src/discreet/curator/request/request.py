@@ -6,7 +6,6 @@ and marginals are all requests.
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
@@ -20,9 +19,8 @@ from numpy.typing import NDArray
 from discreet.curator.ledger import JsonValue
 from discreet.curator.request.answer_keys import keys_of_levels
 from discreet.curator.request.histogram import HistogramMechanism
-from discreet.curator.request.identity import keyed_digest
+from discreet.curator.request.identity import canonical_identity, check_names, check_versions, keyed_digest
 from discreet.data import Measure, Plan, Statistic, Table, sensitivity, to_object
-from discreet.data.language.relations import public_tables, sources_of
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy.events import Event, compose
@@ -271,9 +269,7 @@ class Request:
             self._fits(part) for part in self.parts
         ):
             raise ParameterError("parts", "are not those of the plan", "one for each measure, in order")
-        read = (*sources_of(self.plan.source), *public_tables(self.plan.source))
-        if tuple(name for name, _ in self.versions) != read:
-            raise ParameterError("versions", "are not those of the plan's tables", "one for each table")
+        check_names(self.versions, self.plan.source)
         if {measure for output in self.outputs for measure in output.measures} != set(self.plan.measures):
             raise ParameterError(
                 "outputs", "leave a measure unread or read another", "what the plan measures"
@@ -346,11 +342,7 @@ class Request:
 
         Everything that can be wrong is found here, from public facts, before anything is charged.
         """
-        for name, version in self.versions:
-            if name not in tables or tables[name].version != version:
-                raise ParameterError(
-                    "request", "is about other tables than these", "one made for these tables"
-                )
+        check_versions(self.versions, tables)
         statistics = sensitivity(self.plan, tables).statistics
         covered = all(_covered(part.statistic, part.mechanism) for part in self.parts)
         if not covered or tuple(part.statistic for part in self.parts) != statistics:
@@ -380,9 +372,8 @@ class Request:
             "outputs": [output.identity for output in self.outputs],
             "plan": to_object(self.plan),
             "repetition": self.repetition,
-            "versions": [list(version) for version in self.versions],
         }
-        return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
+        return canonical_identity(content, self.versions)
 
     def part_of(self, measure: Measure) -> Part:
         """Return the part that releases a measure."""

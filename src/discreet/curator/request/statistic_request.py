@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from discreet.curator.ledger import JsonValue
-from discreet.curator.request.identity import keyed_digest
+from discreet.curator.request.identity import canonical_identity, check_versions, keyed_digest
 from discreet.curator.request.request import AnswerColumn, Expectation
 from discreet.curator.request.statistics.base import AnswerKeys, ReleasedStatistic
 from discreet.data import Table
@@ -92,9 +92,8 @@ class StatisticRequest:
             "event": self.event.to_object(),
             "parameters": self.statistic.parameters,
             "statistic": self.statistic.kind,
-            "versions": [list(version) for version in self.versions],
         }
-        return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
+        return canonical_identity(content, self.versions)
 
     def digest(self, secret: bytes, declared: Mapping[str, JsonValue]) -> str:
         """Return a keyed hash of the identity and of what is declared about the table."""
@@ -102,9 +101,8 @@ class StatisticRequest:
 
     def check(self, tables: Mapping[str, Table]) -> None:
         """Refuse tables that it was not made for, before anything is charged."""
-        found = tables.get(self.table)
-        if found is None or found.version != self.version:
-            raise ParameterError("request", "is about other tables than these", "one made for these tables")
+        check_versions(self.versions, tables)
+        found = tables[self.table]
         if not isinstance(found, RelatedTable) or not self.statistic.fits(found):
             raise ParameterError(
                 "request", "was made under other declarations than these", "one made for these tables"

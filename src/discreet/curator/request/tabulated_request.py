@@ -6,7 +6,6 @@ is that of all steps. It is frozen before anything is charged, and goes through 
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -15,13 +14,12 @@ from fractions import Fraction
 
 from discreet.array_types import Integers
 from discreet.curator.ledger import JsonValue
-from discreet.curator.request.identity import keyed_digest
+from discreet.curator.request.identity import canonical_identity, check_names, check_versions, keyed_digest
+from discreet.curator.request.only_answer import drawn_once, read_drawn
 from discreet.curator.request.request import AnswerColumn, Expectation
 from discreet.curator.request.statistics.base import AnswerKeys
 from discreet.data import Plan, Table, compute, fresh_salt, sensitivity, to_object
-from discreet.data.language.relations import public_tables, sources_of
 from discreet.errors import EngineFailed, LedgerTampered, ParameterError
-from discreet.noise import current, is_private
 from discreet.privacy.events import Event
 from discreet.privacy.rational import confidence_level
 from discreet.privacy.sensitivity import Sensitivity
@@ -95,9 +93,7 @@ class TabulatedRequest:
     def __post_init__(self) -> None:
         if not isinstance(self.mechanism, TableMechanism):
             raise ParameterError("mechanism", "does not read tables of counts", "a TableMechanism")
-        read = (*sources_of(self.plan.source), *public_tables(self.plan.source))
-        if tuple(name for name, _ in self.versions) != read:
-            raise ParameterError("versions", "are not those of the plan's tables", "one for each table")
+        check_names(self.versions, self.plan.source)
         confidence_level(self.confidence)
 
     @property
@@ -129,9 +125,8 @@ class TabulatedRequest:
             "mechanism": type(self.mechanism).__name__,
             "parameters": self.mechanism.parameters,
             "plan": to_object(self.plan),
-            "versions": [list(version) for version in self.versions],
         }
-        return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
+        return canonical_identity(content, self.versions)
 
     def digest(self, secret: bytes, declared: Mapping[str, JsonValue]) -> str:
         """Return a keyed hash of the identity and of what is declared about the tables that are read."""
@@ -139,11 +134,7 @@ class TabulatedRequest:
 
     def check(self, tables: Mapping[str, Table]) -> None:
         """Refuse tables that it was not made for, or in which one person can change more than it covers."""
-        for name, version in self.versions:
-            if name not in tables or tables[name].version != version:
-                raise ParameterError(
-                    "request", "is about other tables than these", "one made for these tables"
-                )
+        check_versions(self.versions, tables)
         found = sensitivity(self.plan, tables)
         if not all(self.mechanism.covers(one.sensitivity) for one in found.statistics):
             raise ParameterError(
@@ -157,22 +148,15 @@ class TabulatedRequest:
     def draw(self, tables: Mapping[str, Table]) -> bytes:
         """Count, choose and measure. Exact values never leave this function, and neither do errors.
 
-        Counting may fail, and be tried again. Once anything was drawn there is one answer: a mechanism that
-        fails has drawn nothing that can be read, and this is stored, since whether it failed may depend on
-        its noise, and another try would be another draw for the same charge.
+        Counting may fail, and be tried again; a mechanism that fails has given its one answer.
         """
         exact = None
         with suppress(Exception):
             exact = compute(self.plan, tables, salt=fresh_salt())
         if exact is None:
             raise EngineFailed
-        private = is_private(current().mark(0))
-        try:
-            written = {"drawn": self.mechanism.draw(exact.values), "private": private}
-            content = json.dumps(written, separators=(",", ":"), allow_nan=False)
-        except Exception:
-            content = json.dumps({"drawn": None, "private": private}, separators=(",", ":"))
-        return content.encode()
+        values = exact.values
+        return drawn_once(lambda: self.mechanism.draw(values))
 
     def opened(self, content: bytes) -> tuple[AnswerKeys, tuple[AnswerColumn, ...], bool]:
         """Return keys, columns, and whether they are private, of what `draw` wrote for the same request."""
@@ -184,18 +168,5 @@ class TabulatedRequest:
         return keys, (column,), private
 
     def read(self, content: bytes) -> tuple[object, bool]:
-        """Return what was drawn, as the mechanism wrote it, and whether it is private.
-
-        Raises
-        ------
-        EngineFailed
-            If the mechanism failed when it drew. It is not asked again.
-        """
-        try:
-            found = json.loads(content)
-            drawn, private = found["drawn"], found["private"] is True
-        except (ValueError, KeyError, TypeError):
-            raise LedgerTampered("a stored answer is not one of its request") from None
-        if drawn is None:
-            raise EngineFailed
-        return drawn, private
+        """Return what was drawn, as the mechanism wrote it, and whether it is private; or `EngineFailed`."""
+        return read_drawn(content)

@@ -6,7 +6,7 @@ are a function of it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,7 @@ def cell_edges(column: NumberColumn) -> Floats:
     return np.array([float(first + place * column.step) for place in range(each, points, each)])
 
 
-def cell_counts(columns: Sequence[NumberColumn], values: Sequence[NDArray[Any]]) -> Integers:
+def cell_counts(columns: Sequence[NumberColumn], values: Iterable[NDArray[Any]]) -> Integers:
     """Return how many rows are in each cell of each column; what is not a number is in none.
 
     A row adds 1 to at most one cell of each column.

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from math import inf, nan
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,8 @@ FeatureFacts: TypeAlias = FeatureFact | Sequence[FeatureFact] | Mapping[str, Fea
 _BLOCK = 2**14
 LARGEST_KEY = 2**53
 """The largest integer among keys: pandas makes floats of integers where one is missing."""
+_FARTHEST = 2**200
+_REACH = "bounds that are at least 2^-200 apart, none beyond 2^200"
 _SAY = 'such as columns={"age": dp.Bounds(0, 110), "city": dp.Keys(["Taipei"])}, or columns=(0, 1) for all'
 
 
@@ -88,8 +90,9 @@ class NumberColumn:
     def coordinates(self, values: NDArray[Any]) -> Floats:
         """Return the coordinates of values, a column of them."""
         with np.errstate(all="ignore"):  # a half width may be too small for a float
-            parts = (self.numbers(values) - self.middle) / self.half_width
-        return np.nan_to_num(parts, nan=0.0, posinf=1.0, neginf=-1.0).clip(-1.0, 1.0)[:, None]
+            parts = ((self.numbers(values) - self.middle) / self.half_width).clip(-1.0, 1.0)
+        parts[np.isnan(parts)] = 0.0
+        return parts[:, None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +196,18 @@ class Features:
             raise ParameterError("columns", "are not declared, and are never read from data", _SAY)
         return cls(columns=tuple(map(_column, _each(declared, names, by_name=by_name), names)))
 
+    def refuse_extremes(self) -> Self:
+        """Refuse declared bounds of which floats cannot hold what models calculate, such as variances."""
+        for column in self.columns:
+            if not isinstance(column, NumberColumn):
+                continue
+            width, farthest = column.upper - column.lower, max(abs(column.lower), abs(column.upper))
+            if width < 1 / _FARTHEST or farthest > _FARTHEST:
+                raise ParameterError(
+                    "columns", f"has bounds of {column.name!r} that are too near or too far", _REACH
+                )
+        return self
+
     @property
     def names(self) -> tuple[str, ...]:
         """The names of all coordinates but the intercept."""
@@ -230,8 +245,12 @@ class Features:
         count = len(values[0]) if values else 0
         found = np.empty((count, len(self.names) + 1), dtype=np.int16)
         for part in _parts(count):
-            steps = np.rint(self.encoded([one[part] for one in values]) * unit).astype(np.int64)
-            found[part] = scaled_rows(steps, grid.steps)
+            steps = self.encoded([one[part] for one in values])
+            np.rint(np.multiply(steps, unit, out=steps), out=steps)
+            # Of whole numbers below 2^12: exact in any order.
+            long = np.einsum("ij,ij->i", steps, steps) > grid.steps**2
+            steps[long] = scaled_rows(steps[long].astype(np.int64), grid.steps)
+            found[part] = steps
         return found
 
 

@@ -90,7 +90,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         """Fit columns of a design, and a target for each row, if there is one."""
         named = hasattr(self, "feature_names_in_")
         names = list(self.feature_names_in_) if named else [f"x{place}" for place in range(len(values))]
-        features = Features.of(self.columns, names, by_name=named)
+        features = Features.of(self.columns, names, by_name=named).refuse_extremes()
         if targets is not None and values and len(targets) != len(values[0]):
             raise ParameterError("y", "has another length than X", "one for each row")
         budget = stated_budget(epsilon=self.epsilon, delta=self.delta, rho=self.rho)
@@ -125,7 +125,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         stated |= {"epsilon": epsilon, "delta": delta, "rho": rho}
         found, of_target = (None, {}) if target is None else self._declared_target(*target)
         copy = clone(self).set_params(**stated, **of_target)
-        features = Features.of(columns, list(columns), by_name=True)
+        features = Features.of(columns, list(columns), by_name=True).refuse_extremes()
         budget = stated_budget(epsilon=epsilon, delta=delta, rho=rho)
         learner = copy._learner(features, found, budget, rows)
         copy.feature_names_in_ = np.asarray(list(columns), dtype=object)

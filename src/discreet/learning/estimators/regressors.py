@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -144,16 +145,14 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
     def _declared_target(self, name: str, declared: Bounds | Keys) -> tuple[Target, dict[str, Any]]:
         if not isinstance(declared, Bounds):
             raise ParameterError("target", "is one of several keys, not a number", "a column with bounds")
-        return NumberColumn(name=name, lower=declared.lower, upper=declared.upper), {"target": declared}
+        return _response(declared, name), {"target": declared}
 
     def _stated_target(self) -> NumberColumn:
         if self.target is None:
             raise ParameterError("target", "has no declared bounds, and they are never read from data", _SAY)
         if isinstance(self.target, Keys) or not isinstance(self.target, Bounds | tuple):
             raise ParameterError("target", "does not say bounds", _SAY)
-        (found,) = Features.of((self.target,), ["y"], by_name=False).columns
-        assert isinstance(found, NumberColumn)  # noqa: S101
-        return found
+        return _response(self.target, "y")
 
 
 class Ridge(LinearRegression):
@@ -204,6 +203,13 @@ class Ridge(LinearRegression):
         if alpha < 0:
             raise ParameterError("alpha", "is negative", "0 or more")
         return float(alpha)
+
+
+def _response(declared: Bounds | tuple[Number, Number], name: str) -> NumberColumn:
+    """Return the bounds of a response, without its grid."""
+    (found,) = Features.of((declared,), [name], by_name=False).refuse_extremes().columns
+    assert isinstance(found, NumberColumn)  # noqa: S101
+    return replace(found, step=None)
 
 
 def _responses_of(y: Any) -> NDArray[Any]:

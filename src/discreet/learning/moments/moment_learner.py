@@ -94,7 +94,7 @@ class MomentLearner(Learner):
             *held, labels = values
             numbers = self.target.numbers(labels)
             known = numbers >= 0
-            found = self.moments.release(grid.rounded([one[known] for one in held]), numbers[known])
+            found = self.moments.release(grid.rounded(held)[known], numbers[known])
         return {
             "counts": found.counts.tolist(),
             "shares": found.shares.tolist(),

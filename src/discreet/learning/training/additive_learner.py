@@ -147,18 +147,17 @@ class AdditiveLearner(Learner, Record):
 
     def draw(self, values: Sequence[NDArray[Any]]) -> Drawn:
         """Return the edges of bins of each column of numbers, and the weights of all coordinates."""
-        held, numbers = rows_of_classes(self.target, values)
-        edges = self._bought_edges(held)
-        rows = self.binned(edges).rows(held, self.newton.grid)
+        held, known, numbers = rows_of_classes(self.target, values)
+        edges = self._bought_edges(held, known)
+        rows = self.binned(edges).rows(held, self.newton.grid)[known]
         return {"edges": edges, "weights": self.newton.release_steps(rows, numbers).tolist()}
 
-    def _bought_edges(self, held: Sequence[NDArray[Any]]) -> list[list[float]]:
-        columns, values = [], []
-        for column, one in zip(self.features.columns, held, strict=True):
-            if isinstance(column, NumberColumn):
-                columns.append(column)
-                values.append(one)
-        released = self.histogram.release(cell_counts(columns, values).ravel())
+    def _bought_edges(self, held: Sequence[NDArray[Any]], known: NDArray[np.bool_]) -> list[list[float]]:
+        every = zip(self.features.columns, held, strict=True)
+        numbers = [(column, one) for column, one in every if isinstance(column, NumberColumn)]
+        columns = [column for column, _ in numbers]
+        exact = cell_counts(columns, (one[known] for _, one in numbers))
+        released = self.histogram.release(exact.ravel())
         counts = current().mark(np.asarray(released, dtype=np.float64)).reshape(len(columns), CELLS)
         pairs = zip(columns, counts, strict=True)
         return [chosen_edges(column, of_column, self.bins).tolist() for column, of_column in pairs]

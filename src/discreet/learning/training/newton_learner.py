@@ -8,6 +8,7 @@ from fractions import Fraction
 from math import sqrt
 from typing import Any, ClassVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 from discreet.array_types import Integers
@@ -96,8 +97,8 @@ class NewtonLearner(Learner):
 
     def draw(self, values: Sequence[NDArray[Any]]) -> Drawn:
         """Return the weights: for each coordinate of the features, one for each score."""
-        held, numbers = rows_of_classes(self.target, values)
-        weights = self.newton.release_steps(self.features.rows(held), numbers)
+        held, known, numbers = rows_of_classes(self.target, values)
+        weights = self.newton.release_steps(self.features.rows(held)[known], numbers)
         return {"weights": weights.tolist()}
 
     def expectations(self, rows: int) -> tuple[Expectation, ...]:
@@ -105,12 +106,17 @@ class NewtonLearner(Learner):
         return newton_expectations(self.newton, rows)
 
 
-def rows_of_classes(target: Classes, values: Sequence[NDArray[Any]]) -> tuple[list[NDArray[Any]], Integers]:
-    """Return the features of the rows that are of a declared class, and the numbers of their classes."""
+def rows_of_classes(
+    target: Classes, values: Sequence[NDArray[Any]]
+) -> tuple[list[NDArray[Any]], NDArray[np.bool_], Integers]:
+    """Return the features, which of their rows are of a declared class, and the numbers of those classes.
+
+    The features are not copied: rows on a grid, of which some are left out, take a quarter of the memory.
+    """
     *held, labels = values
     numbers = target.numbers(labels)
-    known = numbers >= 0
-    return [one[known] for one in held], numbers[known]
+    known: NDArray[np.bool_] = numbers >= 0
+    return held, known, numbers[known]
 
 
 def newton_parameters(newton: NoisyNewton) -> dict[str, JsonValue]:
