@@ -4,13 +4,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from learning.teachers.vote_oracle import (
-    discrete_laplace,
-    histograms,
-    neighbors,
-    rounded_normal,
-    winner_law,
-)
 from scipy import stats
 
 from discreet import accounting
@@ -23,6 +16,13 @@ from discreet.learning.teachers.aggregation import (
     LNMax,
 )
 from discreet.privacy.events import NoisyMax, Nothing
+from learning.teachers.vote_oracle import (
+    discrete_laplace,
+    histograms,
+    neighbors,
+    rounded_normal,
+    winner_law,
+)
 from significance import FALSE_ALARM
 
 COUNTS = (4, 3, 3)
@@ -95,9 +95,7 @@ def test_a_check_passes_as_often_as_its_law_says():
 
 
 def test_after_the_last_answer_nothing_is_checked():
-    votes = ConfidentGNMax(
-        sigma=1, check_sigma=2, threshold=50, most_answers=7, teachers=100, classes=3
-    )
+    votes = ConfidentGNMax(sigma=1, check_sigma=2, threshold=50, most_answers=7, teachers=100, classes=3)
     answers = votes.answer(one_hot(100, queries=40, teachers=100))
     assert answers.voted.tolist() == [True] * 7 + [False] * 33
     assert answers.checks == 7
@@ -105,9 +103,7 @@ def test_after_the_last_answer_nothing_is_checked():
 
 
 def test_a_student_that_is_contradicted_asks_and_one_that_is_sure_does_not():
-    votes = InteractiveGNMax(
-        sigma=1, check_sigma=2, threshold=30, sure="0.9", teachers=100, classes=3
-    )
+    votes = InteractiveGNMax(sigma=1, check_sigma=2, threshold=30, sure="0.9", teachers=100, classes=3)
     counts = one_hot(100, queries=3, teachers=100)
     predictions = [[0, 1, 0], [0.95, 0.05, 0], [0.85, 0.15, 0]]  # wrong, sure and right, unsure and right
     answers = votes.answer(counts, predictions)
@@ -130,9 +126,7 @@ def test_what_is_checked_moves_by_at_most_one_vote():
 def test_an_empty_public_set_has_no_answers():
     none = np.empty((0, 3), dtype=int)
     assert GNMax(sigma=2, teachers=10, classes=3).answer(none).labels.shape == (0,)
-    confident = ConfidentGNMax(
-        sigma=1, check_sigma=2, threshold=3, most_answers=2, teachers=10, classes=3
-    )
+    confident = ConfidentGNMax(sigma=1, check_sigma=2, threshold=3, most_answers=2, teachers=10, classes=3)
     assert confident.answer(none).checks == 0
     interactive = InteractiveGNMax(sigma=1, check_sigma=2, threshold=3, sure=1, teachers=10, classes=3)
     assert interactive.answer(none, np.empty((0, 3))).labels.shape == (0,)

@@ -6,13 +6,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from learning.teachers.vote_oracle import divergence, histograms, neighbors, rounded_normal, winner_law
 from scipy import stats
 
 from discreet.errors import ParameterError
 from discreet.learning.teachers.aggregation import Answers, ConfidentGNMax, GNMax, InteractiveGNMax
 from discreet.learning.teachers.cost_release import CostRelease, ReleasedCost, spent, spent_at_worst
 from discreet.learning.teachers.vote_costs import UNIT
+from learning.teachers.vote_oracle import divergence, histograms, neighbors, rounded_normal, winner_law
 from significance import FALSE_ALARM
 
 VOTES = GNMax(sigma=1, teachers=6, classes=3)
@@ -54,8 +54,10 @@ def test_two_adaptive_answers_cost_no_more_than_their_sum():
             moment = 0.0
             for label, chance in first.items():
                 cost = spent(CHECKED, np.array([counts]), answered(label, checks=1), order)
-                moment += chance ** float(order) * second[label] ** (1 - float(order)) * math.exp(
-                    -(float(order) - 1) * float(cost)
+                moment += (
+                    chance ** float(order)
+                    * second[label] ** (1 - float(order))
+                    * math.exp(-(float(order) - 1) * float(cost))
                 )
             assert moment <= 1 + 1e-9
 
@@ -76,11 +78,11 @@ def test_the_logarithm_moves_by_at_most_its_steps():
         for counts in itertools.product(histograms(4, 3), repeat=2)
     }
     largest = 0
-    for one, two in found:
+    for (one, two), steps in found.items():
         for first in [one, *neighbors(one)]:
             for second in [two, *neighbors(two)]:
-                largest = max(largest, abs(found[first, second] - found[one, two]))
-        assert found[one, two] * 0.3 / 64 >= math.log(float(spent(votes, np.array([one, two]), given, 2) / UNIT))
+                largest = max(largest, abs(found[first, second] - steps))
+        assert steps * 0.3 / 64 >= math.log(float(spent(votes, np.array([one, two]), given, 2) / UNIT))
     assert 32 < largest <= 65
 
 

@@ -6,7 +6,6 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from learning.teachers.vote_oracle import discrete_laplace, divergence, histograms, neighbors, rounded_normal, winner_law
 
 from discreet.errors import ParameterError
 from discreet.learning.teachers.vote_costs import (
@@ -18,6 +17,14 @@ from discreet.learning.teachers.vote_costs import (
 )
 from discreet.learning.teachers.vote_noise import GaussianVoteNoise, LaplaceVoteNoise
 from effort import sizes
+from learning.teachers.vote_oracle import (
+    discrete_laplace,
+    divergence,
+    histograms,
+    neighbors,
+    rounded_normal,
+    winner_law,
+)
 
 LAWS = [
     (GaussianVoteNoise("0.7"), rounded_normal(0.7)),
@@ -86,9 +93,7 @@ def test_a_check_costs_what_enumeration_says(order):
     costs = check_costs(Fraction(sigma), order, threshold, teachers)
     worst = float(order) / (2 * sigma**2)
     for number in range(-teachers, teachers + 1):
-        exact = max(
-            divergence(chances(number), chances(number + step), float(order)) for step in (-1, 1)
-        )
+        exact = max(divergence(chances(number), chances(number + step), float(order)) for step in (-1, 1))
         found = float(int(costs[number + teachers]) * UNIT)
         assert found == pytest.approx(min(exact, worst), abs=1e-9)
         assert found >= exact - 1e-14

@@ -6,13 +6,13 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from learning.teachers.vote_oracle import discrete_laplace, histograms, neighbors, rounded_normal, winner_law
 
 from discreet import noise as randomness
 from discreet.errors import ParameterError
 from discreet.learning.teachers.vote_noise import GaussianVoteNoise, LaplaceVoteNoise, upper_tail
 from discreet.noise import sample_laplace, sample_rounded_gaussian
 from discreet.privacy.events import NoisyMax, RoundedGaussian
+from learning.teachers.vote_oracle import discrete_laplace, histograms, neighbors, rounded_normal, winner_law
 
 LAWS = [
     (GaussianVoteNoise("0.8"), rounded_normal(0.8)),

@@ -1,1 +1,1 @@
-"""Teachers: models of disjoint shards vote with noise, and a student learns from public rows and their votes."""
+"""Teachers: models of disjoint shards vote with noise, and a student learns from their answers alone."""

@@ -203,6 +203,7 @@ class _AnswersChecked(Aggregation):
 
     def _begin_checked(
         self,
+        *,
         sigma: Number,
         check_sigma: Number,
         threshold: int,
@@ -273,7 +274,14 @@ class ConfidentGNMax(_AnswersChecked):
         classes: int,
         most_answers: int | None = None,
     ) -> None:
-        self._begin_checked(sigma, check_sigma, threshold, most_answers, teachers, classes)
+        self._begin_checked(
+            sigma=sigma,
+            check_sigma=check_sigma,
+            threshold=threshold,
+            most_answers=most_answers,
+            teachers=teachers,
+            classes=classes,
+        )
 
     def answer(self, counts: Any) -> Answers:
         """Return the class with most votes after noise, for queries on which teachers seem to agree."""
@@ -330,7 +338,15 @@ class InteractiveGNMax(_AnswersChecked):
         most_answers: int | None = None,
     ) -> None:
         likely = probability(sure, "sure")
-        self._begin_checked(sigma, check_sigma, threshold, most_answers, teachers, classes, sure=likely)
+        self._begin_checked(
+            sigma=sigma,
+            check_sigma=check_sigma,
+            threshold=threshold,
+            most_answers=most_answers,
+            teachers=teachers,
+            classes=classes,
+            sure=likely,
+        )
 
     def answer(self, counts: Any, predictions: Any) -> Answers:
         """Return votes that contradict the student, and what it is sure of.

@@ -194,9 +194,7 @@ class CostRelease(Record):
     @property
     def event(self) -> Event:
         """The law of the release: rounded normal noise on a logarithm that moves by at most 65 steps."""
-        return RoundedGaussian(
-            squared_sensitivity=(_STEPS + 1) ** 2, variance=self.variance, grid=1, size=1
-        )
+        return RoundedGaussian(squared_sensitivity=(_STEPS + 1) ** 2, variance=self.variance, grid=1, size=1)
 
     @property
     def margin(self) -> int:

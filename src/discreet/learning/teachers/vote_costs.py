@@ -73,9 +73,9 @@ def check_costs(sigma: Fraction, order: Fraction, threshold: int, teachers: int)
 
 
 def smooth_costs(costs: Integers, decay: Fraction) -> Integers:
-    """Return the least integers that are at least the costs, and of which no two in a row differ by more.
+    """Return the least integers, at least the costs, that change by a factor of at most e^decay in a step.
 
-    By more than a factor of e^decay: each is about the largest of e^(-decay k) times a cost at a distance of k.
+    Each is about the largest of e^(-decay k) times a cost at a distance of k.
     """
     ratio = math.exp(-float(decay)) * (1 + 1e-12)
     found = costs.tolist()
@@ -97,7 +97,7 @@ def _divergence(yes: Floats, no: Floats, step: int, order: float) -> Floats:
 
 
 def _largest_so_far(known: Reach, order: float) -> Floats:
-    """Bound the divergence of one answer by the probability of another winner: the largest up to each cell."""
+    """Bound the divergence of an answer by the probability of another winner: the largest up to each cell."""
     with np.errstate(all="ignore"):
         stays = np.expm1(order * np.log1p(-known.low) + (1 - order) * np.log1p(-known.moved))
         found = np.log1p(stays + known.moment) / (order - 1)

@@ -1,4 +1,4 @@
-"""Counts of votes: one row for each query and one column for each class, and every teacher in each row once."""
+"""Counts of votes: a row for each query, a column for each class, and every teacher in each row once."""
 
 from __future__ import annotations
 

@@ -2,9 +2,9 @@
 
 Let v be the count of the class with most votes of T, and q the probability that noise makes another class
 win. Where q is small, an answer reveals little, since it is nearly always the same (Papernot et al. 2018):
-with q' the same probability for a neighbor,
+with primes for a neighbor, at an order a,
 
-    exp((order - 1) D) <= (1 - q)^order (1 - q')^(1 - order) + sum over other classes j of p_j (p_j / p'_j)^(order - 1).
+    e^((a - 1) D_a) = (1 - q)^a (1 - q')^(1 - a) + sum over other classes j of p_j (p_j / p'_j)^(a - 1).
 
 Both terms are bounded by functions of q, from the law of the noise, and q by one of v. Proof:
 docs/proofs/private_teachers.md.
