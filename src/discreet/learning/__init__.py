@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from discreet.learning.estimators.scalers import MinMaxScaler, StandardScaler
     from discreet.learning.estimators.teacher_votes import TeacherVotes
     from discreet.learning.teachers.aggregation import ConfidentGNMax, GNMax, InteractiveGNMax, LNMax
+    from discreet.learning.teachers.cost_curve import cost_curve
     from discreet.learning.teachers.cost_release import CostRelease
 
 __all__ = [
@@ -67,6 +68,7 @@ __all__ = [
     "StandardScaler",
     "TeacherVotes",
     "TreeFit",
+    "cost_curve",
     "plot",
     "private",
 ]
@@ -96,6 +98,7 @@ publish(
         "Ridge": "discreet.learning.estimators.regressors",
         "StandardScaler": "discreet.learning.estimators.scalers",
         "TeacherVotes": "discreet.learning.estimators.teacher_votes",
+        "cost_curve": "discreet.learning.teachers.cost_curve",
         "private": "discreet.learning.deep.private",
     },
 )

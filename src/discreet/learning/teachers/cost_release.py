@@ -197,17 +197,20 @@ class CostRelease(Record):
         return RoundedGaussian(squared_sensitivity=(_STEPS + 1) ** 2, variance=self.variance, grid=1, size=1)
 
     @property
+    def own(self) -> Fraction:
+        """What the release costs at its order."""
+        return self.order * (_STEPS + 1) ** 2 / (2 * self.variance)
+
+    @property
     def margin(self) -> int:
         """The steps by which noise falls short with a probability of at most `failure`, and no more."""
         deviation = sqrt_interval(self.variance)[1]
         margin = 0
-        beyond = 1 << 40
-        while beyond > 1:  # the least one, by bisection: tails fall
-            middle = margin + beyond // 2
+        for step in reversed(range(48)):  # the least one, by bisection: tails fall
+            middle = margin + (1 << step)
             chance = math.erfc((middle - 0.5) / (math.sqrt(2) * float_above(deviation))) / 2
             if chance * (1 + 1e-9) > self.failure:
                 margin = middle
-            beyond -= beyond // 2
         return margin + 1
 
     def release(
@@ -223,7 +226,7 @@ class CostRelease(Record):
         return ReleasedCost(
             order=self.order,
             divergence=min(units * UNIT, worst),
-            own=self.order * self.event.rho,
+            own=self.own,
             failure=self.failure,
             worst=worst,
         )
