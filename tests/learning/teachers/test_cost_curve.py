@@ -43,9 +43,7 @@ def test_the_forecast_is_what_a_release_without_noise_states():
 
 
 def test_checks_decide_how_many_are_answered():
-    votes = ConfidentGNMax(
-        sigma=10, check_sigma=5, threshold=80, most_answers=4, teachers=100, classes=3
-    )
+    votes = ConfidentGNMax(sigma=10, check_sigma=5, threshold=80, most_answers=4, teachers=100, classes=3)
     curve = cost_curve(votes, [100, 50] * 10, release=RELEASE, delta=1e-5)
     assert curve.answers[-1] == pytest.approx(4, abs=0.1)
     assert curve.queries[-1] == 20

@@ -19,12 +19,14 @@ def rows_of(count=120, seed=1, teachers=6):
     return rows, labels, source.integers(0, teachers, count), source.normal(size=(15, 3))
 
 
-def votes_of(rows, labels, shards, queries, model=None, teachers=6, classes=2, **options):
+def votes_of(rows, labels, shards, queries, model=None, *, teachers=6, classes=2, **options):
     ensemble = Ensemble(model=model or LogisticRegression(), teachers=teachers, classes=classes)
     return ensemble.votes(rows, labels, shards, queries, **options)
 
 
-@pytest.mark.parametrize("model", [LogisticRegression(), DecisionTreeClassifier(max_features=1), GaussianNB()])
+@pytest.mark.parametrize(
+    "model", [LogisticRegression(), DecisionTreeClassifier(max_features=1), GaussianNB()]
+)
 def test_a_person_changes_one_teacher(model):
     rows, labels, shards, queries = rows_of()
     before = votes_of(rows, labels, shards, queries, model)
