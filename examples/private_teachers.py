@@ -1,8 +1,8 @@
 """Private teachers: digits that a student learns from votes of teachers, each of whom saw other people.
 
 Scanned digits (8 x 8 pixels, those of scikit-learn): two thirds are private, the others public, without
-labels. Teachers are trained on disjoint shards and vote on public rows; noise hides what one person changes. The
-script prints how much teachers agree and how often they are right, by their number: few know more each, many
+labels. Teachers are trained on disjoint shards and vote on public rows; noise hides what one person
+changes. The script prints how much teachers agree and how often they are right, by their number: few know more each, many
 drown the noise. Then a student learns from the answers, and the picture shows what queries cost, by their
 number: whatever the votes are, and as it may be released where teachers agree.
 
@@ -81,9 +81,7 @@ def main(folder: str | None = None) -> None:
     for teachers, each, most, lead in agreement():
         print(f"{teachers:>9}{each:>14.1%}{most:>10.1%}{lead:>7.2f}")
     answers, learned = student()
-    print(
-        f"\n{ASKED} answers of 50 teachers at epsilon 8: {answers:.0%} right; the student: {learned:.1%} right"
-    )
+    print(f"\n{ASKED} answers of 50 teachers at epsilon 8: {answers:.0%} right; the student: {learned:.1%}")
     votes = GNMax(sigma=40, teachers=250, classes=10)
     release = CostRelease(order=12, rho="0.02", decay="0.05")
     supposed = np.full(1000, 245)
