@@ -54,7 +54,7 @@ def read_mnist(folder: Path) -> tuple[Array, Array]:
 
 
 def gradients(images: Array, bins: int = 8) -> Array:
-    """Return histograms of gradients, by eight directions in 7 x 7 overlapping cells; each image by itself."""
+    """Return histograms of gradients, by eight directions in 7 x 7 cells; each image by itself."""
     light = images.astype(np.float32) / 255
     across, down = np.zeros_like(light), np.zeros_like(light)
     across[:, :, 1:-1] = light[:, :, 2:] - light[:, :, :-2]
