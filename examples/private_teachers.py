@@ -3,8 +3,8 @@
 Scanned digits (8 x 8 pixels, those of scikit-learn): two thirds are private, the others public, without
 labels. Teachers are trained on disjoint shards and vote on public rows; noise hides what one person
 changes. The script prints how much teachers agree and how often they are right, by their number: few know
-more each, many drown the noise. Then a student learns from the answers, and the picture shows what queries cost, by their
-number: whatever the votes are, and as it may be released where teachers agree.
+more each, many drown the noise. Then a student learns from the answers, and the picture shows what queries
+cost, by their number: whatever the votes are, and as it may be released where teachers agree.
 
 Run with ``python examples/private_teachers.py``, and a folder for the picture if you like.
 """

@@ -13,7 +13,7 @@ from discreet.learning.teachers.cost_release import ReleasedCost
 from discreet.learning.teachers.vote_costs import UNIT
 
 VOTES = GNMax(sigma=10, teachers=100, classes=3)
-RELEASE = CostRelease(order=10, rho="0.01", decay="0.1")
+RELEASE = CostRelease(order=8, rho="0.05", decay="0.2")
 
 
 def test_the_worst_is_that_of_the_ledger_and_agreement_costs_less():
@@ -33,8 +33,8 @@ def test_the_forecast_is_what_a_release_without_noise_states():
     given = Answers(labels=np.zeros(3, dtype=int), voted=np.ones(3, dtype=bool), checks=0)
     steps = RELEASE.logarithm(VOTES, counts, given) + RELEASE.margin
     stated = ReleasedCost(
-        order=Fraction(10),
-        divergence=Fraction(float(np.exp(steps * 0.1 / 64))) * UNIT,
+        order=Fraction(8),
+        divergence=Fraction(float(np.exp(steps * 0.2 / 64))) * UNIT,
         own=RELEASE.own,
         failure=RELEASE.failure,
         worst=Fraction(1),
