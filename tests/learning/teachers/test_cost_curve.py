@@ -34,7 +34,7 @@ def test_the_forecast_is_what_a_release_without_noise_states():
     steps = RELEASE.logarithm(VOTES, counts, given) + RELEASE.margin
     stated = ReleasedCost(
         order=Fraction(8),
-        divergence=Fraction(float(np.exp(steps * 0.2 / 64))) * UNIT,
+        divergence=min(Fraction(float(np.exp(steps * 0.2 / 64))) * UNIT, Fraction(24, 100)),
         own=RELEASE.own,
         failure=RELEASE.failure,
         worst=Fraction(1),
