@@ -155,7 +155,15 @@ def test_refusals():
         found.epsilon(1e-7)
     with pytest.raises(ParameterError, match="answers"):
         spent(VOTES, [[6, 0, 0]], answered(0, 0), 4)
-    for bad in ({"decay": 0}, {"decay": 9}, {"rho": 0}, {"failure": 0}, {"order": 1}):
+    for bad in (
+        {"decay": 0},
+        {"decay": 9},
+        {"rho": 0},
+        {"failure": 0},
+        {"failure": "1e-200"},
+        {"rho": "1e-12"},
+        {"order": 1},
+    ):
         with pytest.raises(ParameterError):
             CostRelease(**{"order": 4, "rho": "0.1", "decay": "0.1", **bad})
 

@@ -207,7 +207,7 @@ class TeacherVotes(PrivateClassifier):
             if self.answers is not None or self.predictions is not None:
                 raise ParameterError("threshold", "is missing where not all rows are answered", "a share")
             if isinstance(budget, PureBudget):
-                return LNMax(gamma=budget.epsilon / (2 * queries), **crowd)
+                return LNMax(gamma=min(budget.epsilon / (2 * queries), Fraction(64)), **crowd)
             return GNMax(sigma=_deviation(2 * queries / _squared_mu(budget)), **crowd)
         if isinstance(budget, PureBudget):
             raise ParameterError(

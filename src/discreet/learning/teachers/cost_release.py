@@ -34,6 +34,8 @@ __all__ = ["CostRelease", "ReleasedCost", "spent", "spent_at_worst"]
 _STEPS = 64
 """How many steps of the grid of logarithms make up the decay; rounding to it adds one."""
 _MOST_DECAY = 8
+_LEAST_FAILURE = Fraction(1, 10**100)
+_LEAST_RHO = Fraction(1, 10**9)
 
 
 def spent(
@@ -179,12 +181,13 @@ class CostRelease(Record):
         rate = rational(decay, "decay", positive=True)
         if not Fraction(1, 2**16) <= rate <= _MOST_DECAY:
             raise ParameterError("decay", "is out of range", f"from 2^-16 to {_MOST_DECAY}")
-        self._set(
-            order=checked_order(order),
-            rho=rational(rho, "rho", positive=True),
-            decay=rate,
-            failure=probability(failure, "failure", zero=False, one=False),
-        )
+        spare = probability(failure, "failure", zero=False, one=False)
+        if spare < _LEAST_FAILURE:
+            raise ParameterError("failure", "is smaller than floats can tell", "at least 1e-100")
+        cost = rational(rho, "rho", positive=True)
+        if cost < _LEAST_RHO:
+            raise ParameterError("rho", "is too small for any use", f"at least {float(_LEAST_RHO):g}")
+        self._set(order=checked_order(order), rho=cost, decay=rate, failure=spare)
 
     @property
     def variance(self) -> Fraction:
@@ -222,7 +225,7 @@ class CostRelease(Record):
         noisy = steps + int(sample_rounded_gaussian(self.variance, 1, source)[0]) + self.margin
         worst = spent_at_worst(aggregation, answers, self.order)
         most = math.ceil(math.log(float(worst / UNIT) + 2) * _STEPS / float(self.decay)) + 1
-        units = exp_interval(min(source.mark(noisy), most) * self.decay / _STEPS)[1]
+        units = exp_interval(min(max(source.mark(noisy), 0), most) * self.decay / _STEPS)[1]
         return ReleasedCost(
             order=self.order,
             divergence=min(units * UNIT, worst),
