@@ -111,7 +111,7 @@ def _forecast(aggregation: Aggregation, tops: Integers, release: CostRelease) ->
     passes = upper_tail((aggregation.threshold - tops - 0.5) / float(sigma))
     if aggregation.most_answers is not None:
         before = np.concatenate([[0.0], np.cumsum(passes)[:-1]])
-        passes = np.where(before < aggregation.most_answers, passes, 0.0)
+        passes = np.minimum(passes, np.maximum(aggregation.most_answers - before, 0.0))
     return passes, passes * costs + smooth_costs(checks, release.decay)[tops + aggregation.teachers]
 
 
