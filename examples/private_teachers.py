@@ -20,6 +20,7 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.semi_supervised import LabelSpreading
 
 from discreet.learning import CostRelease, GNMax, TeacherVotes, cost_curve
+from discreet.learning.plot import costs
 from discreet.learning.teachers.ensemble import Ensemble
 from discreet.learning.teachers.shards import shard_numbers
 from discreet.learning.teachers.vote_counts import count_votes
@@ -88,7 +89,7 @@ def main(folder: str | None = None) -> None:
     curve = cost_curve(votes, supposed, release=release, delta=1e-5)
     print(f"1,000 answers of 250 teachers, sigma 40: epsilon {curve.worst[-1]:.2f} whatever the votes are,")
     print(f"and about {curve.released[-1]:.2f} as released if 245 of 250 agree")
-    save(curve.plot, "private_teachers", folder)
+    save(lambda: costs(curve), "private_teachers", folder)
 
 
 if __name__ == "__main__":

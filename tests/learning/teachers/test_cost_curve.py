@@ -50,13 +50,6 @@ def test_checks_decide_how_many_are_answered():
     assert curve.released[-1] < curve.worst[-1]
 
 
-def test_a_curve_is_drawn():
-    curve = cost_curve(VOTES, np.full(60, 100), release=RELEASE, delta=1e-5)
-    ax = curve.plot()
-    assert len(ax.lines) == 2
-    assert "1e-05" in ax.get_ylabel()
-
-
 @pytest.mark.parametrize("bad", [[], [101], [-1], [1.5], [[3]]])
 def test_guesses_that_are_no_votes_are_refused(bad):
     with pytest.raises(ParameterError, match="tops"):

@@ -42,6 +42,18 @@ def test_order_of_rows_has_no_influence():
     model, turned = DecisionTreeClassifier(max_features=1), slice(None, None, -1)
     found = votes_of(rows, labels, shards, queries, model)
     assert (votes_of(rows[turned], labels[turned], shards[turned], queries, model) == found).all()
+    first = votes_of(rows, labels, shards, queries, Remembers())
+    assert (votes_of(rows[turned], labels[turned], shards[turned], queries, Remembers()) == first).all()
+
+
+class Remembers:
+    """A model that goes by the first row that it is given."""
+
+    def fit(self, rows, labels):
+        self.first = int(abs(rows[0, 1]) * 1e6) % 2
+
+    def predict(self, queries):
+        return np.full(len(queries), self.first)
 
 
 class SharesRandomness:

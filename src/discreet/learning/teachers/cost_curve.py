@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,15 +19,12 @@ from discreet.learning.teachers.vote_noise import upper_tail
 from discreet.privacy.rational import Number, probability, whole
 from discreet.records import dataclass
 
-if TYPE_CHECKING:
-    from discreet.figures import Axes
-
 __all__ = ["CostCurve", "cost_curve"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CostCurve:
-    """Epsilon by the number of queries. All of it is public.
+    """Epsilon by the number of queries. All of it is public; `discreet.learning.plot.costs` draws it.
 
     Attributes
     ----------
@@ -48,12 +45,6 @@ class CostCurve:
     worst: Floats
     released: Floats
     delta: Fraction
-
-    def plot(self, *, ax: Axes | None = None) -> Axes:
-        """Draw both over the number of queries."""
-        from discreet.learning.plot import costs
-
-        return costs(self, ax=ax)
 
 
 def cost_curve(
