@@ -83,7 +83,7 @@ class Aggregation(Record, ABC):
     def _winners(self, counts: Integers) -> Integers:
         """Return the class with most votes after noise; of equals the first."""
         noisy = counts + self.noise.draw(counts.size).reshape(counts.shape)
-        return np.argmax(noisy, axis=1).astype(np.int64)
+        return np.asarray(np.argmax(noisy, axis=1), dtype=np.int64)
 
 
 class _AnswersAll(Aggregation):
@@ -290,7 +290,7 @@ class ConfidentGNMax(_AnswersChecked):
 
     def checked(self, counts: Integers) -> Integers:
         """Return what is checked: the largest count. Private."""
-        return counts.max(axis=1, initial=0)
+        return np.asarray(counts.max(axis=1, initial=0), dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, eq=False)
@@ -368,7 +368,7 @@ class InteractiveGNMax(_AnswersChecked):
     def checked(self, counts: Integers, predictions: Any) -> Integers:
         """Return what is checked: the most votes of a class beyond what the student expects. Private."""
         expected = np.rint(self.teachers * self._read(predictions, len(counts))).astype(np.int64)
-        return np.max(counts - expected, axis=1, initial=-self.teachers)
+        return np.asarray(np.max(counts - expected, axis=1, initial=-self.teachers), dtype=np.int64)
 
     def _read(self, predictions: Any, queries: int) -> Floats:
         found = np.asarray(predictions, dtype=np.float64)

@@ -99,7 +99,7 @@ def _forecast(aggregation: Aggregation, tops: Integers, release: CostRelease) ->
         return np.ones(len(tops)), costs
     sigma = aggregation.check.sigma
     checks = check_costs(sigma, release.order, aggregation.threshold, aggregation.teachers)
-    passes = upper_tail((aggregation.threshold - tops - 0.5) / float(sigma))
+    passes = upper_tail((aggregation.threshold - tops - 0.5).astype(np.float64) / float(sigma))
     if aggregation.most_answers is not None:
         before = np.concatenate([[0.0], np.cumsum(passes)[:-1]])
         passes = np.minimum(passes, np.maximum(aggregation.most_answers - before, 0.0))

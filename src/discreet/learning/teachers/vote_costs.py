@@ -63,7 +63,7 @@ def check_costs(sigma: Fraction, order: Fraction, threshold: int, teachers: int)
     """
     deviation, power = float(sigma), float(order)
     numbers = np.arange(-teachers - 1, teachers + 2)
-    places = (threshold - numbers - 0.5) / deviation
+    places: Floats = (threshold - numbers - 0.5).astype(np.float64) / deviation
     yes, no = upper_tail(places), upper_tail(-places)
     found = np.maximum(_divergence(yes, no, -1, power), _divergence(yes, no, 1, power))
     far = _largest_so_far(normal_reach(1 / deviation, power), power)
@@ -109,7 +109,7 @@ def _sealed(bounds: Floats, worst: Fraction) -> Integers:
     """Return bounds in units, rounded up, and never above what holds whatever the votes are."""
     most = math.ceil(worst / UNIT)
     units = np.ceil(np.minimum(bounds * _ABOVE, float(worst) * 2) / float(UNIT)) + 1
-    found = np.minimum(units, float(most)).astype(np.int64)
+    found: Integers = np.minimum(units, float(most)).astype(np.int64)
     found[units >= most] = most
     found.setflags(write=False)
     return found
