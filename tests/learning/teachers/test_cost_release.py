@@ -10,7 +10,12 @@ from scipy import stats
 
 from discreet.errors import ParameterError
 from discreet.learning.teachers.aggregation import Answers, ConfidentGNMax, GNMax, InteractiveGNMax
-from discreet.learning.teachers.cost_release import CostRelease, ReleasedCost, spent, spent_at_worst
+from discreet.learning.teachers.cost_release import (
+    CostRelease,
+    ReleasedCost,
+    divergence_spent,
+    spent_at_worst,
+)
 from discreet.learning.teachers.vote_costs import UNIT
 from learning.teachers.vote_oracle import divergence, histograms, neighbors, rounded_normal, winner_law
 from significance import FALSE_ALARM
@@ -26,11 +31,11 @@ def answered(*labels, checks=0):
 
 def test_costs_add_up_over_answers_and_checks():
     counts = np.array([[6, 0, 0], [3, 2, 1], [0, 5, 1]])
-    both = spent(CHECKED, counts, answered(0, -1, 1, checks=3), 4)
-    answers = spent(VOTES, counts[[0, 2]], answered(0, 1), 4)
-    checks = spent(CHECKED, counts, answered(-1, -1, -1, checks=3), 4)
+    both = divergence_spent(CHECKED, counts, answered(0, -1, 1, checks=3), 4)
+    answers = divergence_spent(VOTES, counts[[0, 2]], answered(0, 1), 4)
+    checks = divergence_spent(CHECKED, counts, answered(-1, -1, -1, checks=3), 4)
     assert both == answers + checks
-    assert spent(CHECKED, counts, answered(-1, -1, -1, checks=2), 4) < checks
+    assert divergence_spent(CHECKED, counts, answered(-1, -1, -1, checks=2), 4) < checks
     assert 0 < both <= spent_at_worst(CHECKED, answered(0, -1, 1, checks=3), 4) + 5 * UNIT
     assert spent_at_worst(CHECKED, answered(0, -1, 1, checks=3), 4) == 2 * 4 + Fraction(3 * 4, 8)
 
@@ -38,9 +43,9 @@ def test_costs_add_up_over_answers_and_checks():
 def test_an_interactive_check_costs_by_what_is_checked():
     votes = InteractiveGNMax(sigma=1, check_sigma=2, threshold=4, sure=1, teachers=6, classes=3)
     counts, nothing = np.array([[6, 0, 0]]), answered(-1, checks=1)
-    flat = spent(votes, counts, nothing, 4, [[0, 0, 0]])
-    assert flat == spent(CHECKED, counts, nothing, 4)
-    assert spent(votes, counts, nothing, 4, [[1, 0, 0]]) != flat
+    flat = divergence_spent(votes, counts, nothing, 4, [[0, 0, 0]])
+    assert flat == divergence_spent(CHECKED, counts, nothing, 4)
+    assert divergence_spent(votes, counts, nothing, 4, [[1, 0, 0]]) != flat
 
 
 def test_two_adaptive_answers_cost_no_more_than_their_sum():
@@ -53,7 +58,7 @@ def test_two_adaptive_answers_cost_no_more_than_their_sum():
             second = run_law(other, law, noise)
             moment = 0.0
             for label, chance in first.items():
-                cost = spent(CHECKED, np.array([counts]), answered(label, checks=1), order)
+                cost = divergence_spent(CHECKED, np.array([counts]), answered(label, checks=1), order)
                 moment += (
                     chance ** float(order)
                     * second[label] ** (1 - float(order))
@@ -82,7 +87,9 @@ def test_the_logarithm_moves_by_at_most_its_steps():
         for first in [one, *neighbors(one)]:
             for second in [two, *neighbors(two)]:
                 largest = max(largest, abs(found[first, second] - steps))
-        assert steps * 0.3 / 64 >= math.log(float(spent(votes, np.array([one, two]), given, 2) / UNIT))
+        assert steps * 0.3 / 64 >= math.log(
+            float(divergence_spent(votes, np.array([one, two]), given, 2) / UNIT)
+        )
     assert 32 < largest <= 65
 
 
@@ -90,7 +97,7 @@ def test_the_logarithm_moves_by_at_most_its_steps():
 def test_what_is_released_is_seldom_below_what_was_spent(failure):
     counts, given, runs = np.array([[6, 0, 0]] * 3), answered(0, 0, 0), 300
     release = CostRelease(order=4, rho="0.5", decay=4, failure=failure)
-    exact = spent(VOTES, counts, given, 4)
+    exact = divergence_spent(VOTES, counts, given, 4)
     low = sum(release.release(VOTES, counts, given).divergence < exact for _ in range(runs))
     assert stats.binomtest(low, runs, float(Fraction(failure)), alternative="greater").pvalue > FALSE_ALARM
     if failure == "0.3":  # and the margin is not far more than it has to be, where the bound is smooth as is
@@ -154,7 +161,7 @@ def test_refusals():
     with pytest.raises(ParameterError, match="delta"):
         found.epsilon(1e-7)
     with pytest.raises(ParameterError, match="answers"):
-        spent(VOTES, [[6, 0, 0]], answered(0, 0), 4)
+        divergence_spent(VOTES, [[6, 0, 0]], answered(0, 0), 4)
     for bad in (
         {"decay": 0},
         {"decay": 9},

@@ -78,7 +78,9 @@ def test_the_same_votes_are_free_and_others_are_not(tmp_path):
 
 def test_rows_of_a_person_share_a_shard_and_the_plan_says_so(tmp_path):
     curator = clinic(tmp_path)
-    _, request = _request(curator, votes(), "visits", ["age", "city"], "state", None, {"rho": 1})
+    _, request = _request(
+        curator, votes(), "visits", ["age", "city"], "state", None, {"epsilon": None, "delta": None, "rho": 1}
+    )
     assert request.plan.shards == 20 == request.learner.shards
     assert request.learner.rows == 3
     with pytest.raises(ParameterError, match="does not cover"):

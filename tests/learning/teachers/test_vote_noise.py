@@ -9,7 +9,7 @@ import pytest
 
 from discreet import noise as randomness
 from discreet.errors import ParameterError
-from discreet.learning.teachers.vote_noise import GaussianVoteNoise, LaplaceVoteNoise, upper_tail
+from discreet.learning.teachers.vote_noise import GaussianVoteNoise, LaplaceVoteNoise, normal_tail_above
 from discreet.noise import sample_laplace, sample_rounded_gaussian
 from discreet.privacy.events import NoisyMax, RoundedGaussian
 from learning.teachers.vote_oracle import discrete_laplace, histograms, neighbors, rounded_normal, winner_law
@@ -72,7 +72,7 @@ def test_no_event_reaches_further_than_stated(noise, law, order):
 def test_tails_of_a_normal_law_are_rounded_up():
     places = np.array([-5.0, -1.0, 0.0, 0.3, 2.0, 8.0, 20.0, 36.0])
     exact = [mpmath.erfc(mpmath.mpf(z) / mpmath.sqrt(2)) / 2 for z in places.tolist()]
-    found = upper_tail(places)
+    found = normal_tail_above(places)
     assert all(one >= other for one, other in zip(found.tolist(), exact, strict=True))
     assert found == pytest.approx([float(one) for one in exact], rel=1e-11)
 

@@ -260,7 +260,7 @@ def _columns(public: Any, features: Features) -> list[NDArray[Any]]:
         if not set(names) <= set(public.columns):
             raise ParameterError("public", "does not have the columns of the features", ", ".join(names))
         return [np.asarray(public[name]) for name in names]
-    held = np.asarray(public) if public is not None else np.empty(0)
+    held: NDArray[Any] = np.asarray([] if public is None else public)
     if held.ndim != 2 or held.shape[1] != len(names):
         raise ParameterError("public", "does not have the columns of the features", ", ".join(names))
     return list(held.T)

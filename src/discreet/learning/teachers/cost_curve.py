@@ -15,7 +15,7 @@ from discreet.errors import ParameterError
 from discreet.learning.teachers.aggregation import Aggregation, ConfidentGNMax, InteractiveGNMax
 from discreet.learning.teachers.cost_release import CostRelease, ReleasedCost
 from discreet.learning.teachers.vote_costs import UNIT, answer_costs, check_costs, smooth_costs
-from discreet.learning.teachers.vote_noise import upper_tail
+from discreet.learning.teachers.vote_noise import normal_tail_above
 from discreet.privacy.rational import Number, probability, whole
 from discreet.records import dataclass
 
@@ -99,7 +99,7 @@ def _forecast(aggregation: Aggregation, tops: Integers, release: CostRelease) ->
         return np.ones(len(tops)), costs
     sigma = aggregation.check.sigma
     checks = check_costs(sigma, release.order, aggregation.threshold, aggregation.teachers)
-    passes = upper_tail((aggregation.threshold - tops - 0.5).astype(np.float64) / float(sigma))
+    passes = normal_tail_above((aggregation.threshold - tops - 0.5).astype(np.float64) / float(sigma))
     if aggregation.most_answers is not None:
         before = np.concatenate([[0.0], np.cumsum(passes)[:-1]])
         passes = np.minimum(passes, np.maximum(aggregation.most_answers - before, 0.0))

@@ -29,7 +29,7 @@ from discreet.privacy.events import Event, RoundedGaussian
 from discreet.privacy.rational import Number, float_above, probability, rational
 from discreet.records import Record, dataclass
 
-__all__ = ["CostRelease", "ReleasedCost", "spent", "spent_at_worst"]
+__all__ = ["CostRelease", "ReleasedCost", "divergence_spent", "spent_at_worst"]
 
 _STEPS = 64
 """How many steps of the grid of logarithms make up the decay; rounding to it adds one."""
@@ -38,7 +38,7 @@ _LEAST_FAILURE = Fraction(1, 10**100)
 _LEAST_RHO = Fraction(1, 10**9)
 
 
-def spent(
+def divergence_spent(
     aggregation: Aggregation, counts: Any, answers: Answers, order: Number, predictions: Any = None
 ) -> Fraction:
     """Return the divergence that answers have cost at an order, for these votes. Private.
@@ -219,7 +219,7 @@ class CostRelease(Record):
     def release(
         self, aggregation: Aggregation, counts: Any, answers: Answers, predictions: Any = None
     ) -> ReleasedCost:
-        """Return an upper bound on the cost of answers; see `spent` for what it takes."""
+        """Return an upper bound on the cost of answers; see `divergence_spent` for what it takes."""
         steps = self.logarithm(aggregation, counts, answers, predictions)
         source = current()
         noisy = steps + int(sample_rounded_gaussian(self.variance, 1, source)[0]) + self.margin

@@ -132,9 +132,6 @@ def _copied(model: Any, teacher: int) -> Any:
     """Return an unfitted copy that is seeded by the teacher's number."""
     own = copy.deepcopy(model)
     if hasattr(own, "get_params") and hasattr(own, "set_params"):
-        from sklearn.base import clone
-
-        own = clone(own)
         names = [name for name in own.get_params() if name.split("__")[-1] == "random_state"]
         own.set_params(**dict.fromkeys(names, teacher))
     return own

@@ -15,7 +15,7 @@ import numpy as np
 
 from discreet.array_types import Floats, Integers
 from discreet.errors import ParameterError
-from discreet.learning.teachers.vote_noise import Reach, VoteNoise, normal_reach, upper_tail
+from discreet.learning.teachers.vote_noise import EventReach, VoteNoise, normal_reach, normal_tail_above
 from discreet.privacy.rational import Number, rational
 
 __all__ = ["UNIT", "answer_costs", "check_costs", "checked_order", "smooth_costs"]
@@ -64,10 +64,12 @@ def check_costs(sigma: Fraction, order: Fraction, threshold: int, teachers: int)
     deviation, power = float(sigma), float(order)
     numbers = np.arange(-teachers - 1, teachers + 2)
     places: Floats = (threshold - numbers - 0.5).astype(np.float64) / deviation
-    yes, no = upper_tail(places), upper_tail(-places)
+    yes, no = normal_tail_above(places), normal_tail_above(-places)
     found = np.maximum(_divergence(yes, no, -1, power), _divergence(yes, no, 1, power))
     far = _largest_so_far(normal_reach(1 / deviation, power), power)
-    beyond = far[np.searchsorted(normal_reach(1 / deviation, power).high, upper_tail(np.array([_NEAR])))[0]]
+    beyond = far[
+        np.searchsorted(normal_reach(1 / deviation, power).high, normal_tail_above(np.array([_NEAR])))[0]
+    ]
     found = np.where(np.abs(places[1:-1]) <= _NEAR, found, beyond)
     return _sealed(found, order / (2 * sigma**2))
 
@@ -96,7 +98,7 @@ def _divergence(yes: Floats, no: Floats, step: int, order: float) -> Floats:
     return np.asarray(np.where(np.isnan(found), np.inf, found))
 
 
-def _largest_so_far(known: Reach, order: float) -> Floats:
+def _largest_so_far(known: EventReach, order: float) -> Floats:
     """Bound the divergence of an answer by the probability of another winner: the largest up to each cell."""
     with np.errstate(all="ignore"):
         stays = np.expm1(order * np.log1p(-known.low) + (1 - order) * np.log1p(-known.moved))

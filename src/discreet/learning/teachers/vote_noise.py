@@ -27,7 +27,7 @@ from discreet.privacy.events import Event, NoisyMax, RoundedGaussian
 from discreet.privacy.rational import Number, rational, show
 from discreet.records import Record, dataclass
 
-__all__ = ["GaussianVoteNoise", "LaplaceVoteNoise", "Reach", "VoteNoise", "upper_tail"]
+__all__ = ["GaussianVoteNoise", "LaplaceVoteNoise", "EventReach", "VoteNoise", "normal_tail_above"]
 
 _STEP = 2.0**-10
 _FARTHEST = 36.0
@@ -38,7 +38,7 @@ _LEAST_SIGMA, _MOST_SIGMA = Fraction(1, 2), Fraction(2**20)
 _LEAST_GAMMA, _MOST_GAMMA = Fraction(1, 2**20), Fraction(64)
 
 
-class Reach(NamedTuple):
+class EventReach(NamedTuple):
     """What is known of an event that has a probability between `low` and `high`, cell by cell.
 
     `low` begins at 0, cells touch, and `high` grows. `moved` bounds the event's probability for a neighbor,
@@ -76,7 +76,7 @@ class VoteNoise(Record, ABC):
         """
 
     @abstractmethod
-    def reach(self, order: float) -> Reach:
+    def reach(self, order: float) -> EventReach:
         """Return what is known of an event by its probability."""
 
 
@@ -124,9 +124,9 @@ class GaussianVoteNoise(VoteNoise):
 
     def overtaken(self, gaps: Integers) -> Floats:
         """Return erfc((gap - 1) / (2 sigma)) / 2: rounding moves both by at most 1/2."""
-        return upper_tail((gaps - 1) / (math.sqrt(2) * float(self.sigma)))
+        return normal_tail_above((gaps - 1) / (math.sqrt(2) * float(self.sigma)))
 
-    def reach(self, order: float) -> Reach:
+    def reach(self, order: float) -> EventReach:
         """Return the trade-offs of two normal laws at a distance of sqrt(2) / sigma."""
         return normal_reach(math.sqrt(2) / float(self.sigma), order)
 
@@ -186,38 +186,38 @@ class LaplaceVoteNoise(VoteNoise):
         found = np.exp(-float(self.gamma) * held + np.log(heads) + 2 * math.log(less / both))
         return np.minimum(found * (1 + 1e-12), 1.0)
 
-    def reach(self, order: float) -> Reach:
+    def reach(self, order: float) -> EventReach:
         """Return the bounds of pure privacy, e^epsilon q and e^((order - 1) epsilon) q."""
         epsilon = 2 * float(self.gamma)
         logs = -np.arange(_LOG_LEAST, math.log(2) - _STEP, -_STEP)
         high = np.exp(logs) * (1 + 1e-12)
         with np.errstate(over="ignore"):
             moved, moment = np.exp(logs + epsilon), np.exp(logs + (order - 1) * epsilon)
-        return Reach(_before(high), high, moved * (1 + 1e-12), moment * (1 + 1e-12))
+        return EventReach(_before(high), high, moved * (1 + 1e-12), moment * (1 + 1e-12))
 
     def __repr__(self) -> str:
         return f"LaplaceVoteNoise({show(self.gamma)})"
 
 
 @lru_cache(maxsize=32)
-def normal_reach(mu: float, order: float) -> Reach:
+def normal_reach(mu: float, order: float) -> EventReach:
     """Return what is known of events under normal laws at a distance mu.
 
     An event of probability q = P(X > z) has at most P(X > z - mu) for a neighbor, and a part of the moment of
     at most exp(order (order - 1) mu^2 / 2) P(X > z - (order - 1) mu) (Neyman & Pearson).
     """
     places = np.arange(_FARTHEST, -_STEP, -_STEP)
-    high = upper_tail(places)
+    high = normal_tail_above(places)
     shifted = places - (order - 1) * mu
     growth = order * (order - 1) * mu**2 / 2
     with np.errstate(over="ignore", invalid="ignore"):
-        near = np.exp(growth) * upper_tail(np.minimum(shifted, _SURE))
+        near = np.exp(growth) * normal_tail_above(np.minimum(shifted, _SURE))
         far = np.exp(growth - shifted**2 / 2) / 2
     moment = np.where(shifted <= _SURE, near, far) * (1 + 1e-12)
-    return Reach(_before(high), high, upper_tail(places - mu), moment)
+    return EventReach(_before(high), high, normal_tail_above(places - mu), moment)
 
 
-def upper_tail(places: Floats) -> Floats:
+def normal_tail_above(places: Floats) -> Floats:
     """Return P(X > z) for a standard normal X, rounded up; near 1 it may exceed 1, by as little."""
     found = np.fromiter((math.erfc(z) for z in (places / math.sqrt(2)).tolist()), np.float64, len(places))
     # An argument of at most 37 that is off by 2^-52 of itself moves a tail by less than 37^2 2^-51 of it.
