@@ -27,7 +27,7 @@ from discreet.privacy.events import Event, NoisyMax, RoundedGaussian
 from discreet.privacy.rational import Number, rational, show
 from discreet.records import Record, dataclass
 
-__all__ = ["GaussianVoteNoise", "LaplaceVoteNoise", "EventReach", "VoteNoise", "normal_tail_above"]
+__all__ = ["EventReach", "GaussianVoteNoise", "LaplaceVoteNoise", "VoteNoise", "normal_tail_above"]
 
 _STEP = 2.0**-10
 _FARTHEST = 36.0
