@@ -124,4 +124,6 @@ def test_randomness_enters_in_one_place():
         "synthesis/models/tree_model.py",
         "synthesis/release/synthetic_data.py",
     }
-    assert [path for path in readers if path not in invented | released] == ["noise/entropy.py"]
+    # This seeds what teachers of other libraries draw, so that none of it passes from one to the next.
+    seeded = {"learning/teachers/ensemble.py"}
+    assert [path for path in readers if path not in invented | released | seeded] == ["noise/entropy.py"]

@@ -142,3 +142,34 @@ def test_a_plan_reads_a_column_once_and_is_written_in_one_way():
 def test_no_rows_are_columns_of_no_rows():
     columns = compute_rows(plan_of(), {"t": table_of([])}, salt=Salt(value="salt"))
     assert [(len(one), one.dtype) for one in columns] == [(0, np.float64), (0, object), (0, object)]
+
+
+def test_all_rows_of_a_person_have_one_shard(engine):
+    rows = [{"who": f"p{n % 30}", "x": n % 30 / 3, "k": "ab"[n % 2], "y": n % 2} for n in range(90)]
+    table, plan = table_of(rows, engine=engine), plan_of(shards=7)
+    *_, shards = compute_rows(plan, {"t": table}, salt=Salt(value="salt"))
+    values, *_ = compute_rows(plan, {"t": table}, salt=Salt(value="salt"))
+    pairs = set(zip(values.tolist(), shards.tolist(), strict=True))
+    assert len(values) == 90
+    assert set(shards.tolist()) <= set(range(7))
+    assert len(set(shards.tolist())) >= 2
+    assert len(pairs) <= 30  # x tells 21 values of 30 persons apart, who are in one shard each
+    *_, alone = compute_rows(plan, {"t": table_of(rows[:1], engine=engine)}, salt=Salt(value="salt"))
+    assert (values[0], int(alone[0])) in pairs
+    *_, others = compute_rows(plan, {"t": table}, salt=Salt(value="another"))
+    assert others.tolist() != shards.tolist()
+
+
+def test_where_each_row_is_a_person_its_content_decides_the_shard():
+    table = table_of(ODD, person=EACH_ROW)
+    *_, shards = compute_rows(plan_of(1, shards=5), {"t": table}, salt=Salt(value="salt"))
+    assert len(shards) == 5
+    assert set(shards.tolist()) <= set(range(5))
+
+
+def test_a_plan_without_shards_is_written_as_before():
+    assert b"shards" not in to_json(plan_of())
+    assert from_json(to_json(plan_of(shards=7))) == plan_of(shards=7)
+    for bad in (1, 2.5, "7", True):
+        with pytest.raises(UnsupportedQuery, match="wrong type"):
+            plan_of(shards=bad)

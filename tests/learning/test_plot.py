@@ -8,7 +8,7 @@ import pytest
 
 import discreet as dp
 from discreet.errors import ParameterError
-from discreet.learning import AdditiveClassifier, LogisticRegression, plot
+from discreet.learning import AdditiveClassifier, CostRelease, GNMax, LogisticRegression, cost_curve, plot
 
 FRAME = pandas.DataFrame({"age": [10.0, 60.0, 90.0] * 40, "city": ["a", "b", "a"] * 40})
 STATED = {
@@ -57,3 +57,14 @@ def test_accuracy_has_a_line_for_each_model_and_one_without_privacy():
         [0.85, 0.85],
     ]
     assert drawn.get_xscale() == "log"
+
+
+def test_costs_are_drawn_over_the_number_of_queries():
+    votes, release = GNMax(sigma=10, teachers=100, classes=3), CostRelease(order=8, rho="0.05", decay="0.2")
+    curve = cost_curve(votes, np.full(60, 100), release=release, delta=1e-5, queries=[10, 60])
+    drawn = plot.costs(curve)
+    worst, released = drawn.get_lines()[:2]
+    assert worst.get_xdata().tolist() == [10, 60]
+    assert np.allclose(worst.get_ydata(), curve.worst)
+    assert np.allclose(released.get_ydata(), curve.released)
+    assert "1e-05" in drawn.get_ylabel()

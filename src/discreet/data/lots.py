@@ -38,6 +38,7 @@ __all__ = [
     "number_rows",
     "rank_of",
     "sample_rows",
+    "shard_of",
     "split_by_limit",
     "told_apart",
     "turn_of",
@@ -108,6 +109,16 @@ def lot_of(rows: Table, purpose: str, columns: Sequence[str], salt: Salt) -> Val
     for name in columns:
         text += _spelled(rows[name])
     return lot(text + rows[PERSON].cast("string"))
+
+
+def shard_of(rows: Table, shards: int, salt: Salt) -> Value:
+    """Return the shard of each row, from 0 on: by its person, and where each row is one, by its content."""
+    if PERSON in rows.columns:
+        return lot_of(rows, "shard", [], salt) % shards
+    text: Value = ibis.literal(f"{salt.value}|shard|")
+    for name in content_of(rows):
+        text += _spelled(rows[name])
+    return lot(text) % shards
 
 
 def _is_spelled(value: Value) -> bool:

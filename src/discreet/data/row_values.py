@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 __all__ = ["NOT_LISTED", "check_row_plan", "compute_rows", "rows_of_a_person"]
 
 
+_SHARD = "shard"
+
+
 class _NotListed:
     """The type of `NOT_LISTED`."""
 
@@ -68,11 +71,12 @@ def compute_rows(plan: RowPlan, tables: Mapping[str, Table], *, salt: Salt) -> t
     """Return the columns of a plan, all of the same length, in no particular order of rows.
 
     Numbers are doubles on their grid, NaN where absent; keys are objects, `NOT_LISTED` where they are none.
+    If the plan has shards, their numbers are one more column, the last.
 
     Guarantee
     ---------
     Adding or removing a person adds or removes at most `plan.rows` rows and changes no other one, for every
-    salt (proof: fits, lemma 1).
+    salt (proof: fits, lemma 1). All rows of a person have one shard.
 
     Raises
     ------
@@ -84,14 +88,17 @@ def compute_rows(plan: RowPlan, tables: Mapping[str, Table], *, salt: Salt) -> t
     from discreet.data.lots import measure_name
 
     found = fetch(_bounded(plan, tables, salt), tables[leftmost(plan.source).table]._backend)
-    return tuple(_values(found.column(measure_name(place)), axis) for place, axis in enumerate(plan.columns))
+    read = [_values(found.column(measure_name(place)), axis) for place, axis in enumerate(plan.columns)]
+    if plan.shards is not None:
+        read.append(np.asarray(found.column(_SHARD).to_numpy(), dtype=np.int64))
+    return tuple(read)
 
 
 def _bounded(plan: RowPlan, tables: Mapping[str, Table], salt: Salt) -> ibis.expr.types.Table:
     from discreet.data.compile.keys import place
     from discreet.data.compile.relations import rows_of
     from discreet.data.grid import steps
-    from discreet.data.lots import PERSON, measure_name, sample_rows
+    from discreet.data.lots import PERSON, measure_name, sample_rows, shard_of
     from discreet.data.prepared.sample import needs_no_bounding
 
     rows = rows_of(plan.source, tables, salt)
@@ -109,10 +116,11 @@ def _bounded(plan: RowPlan, tables: Mapping[str, Table], salt: Salt) -> ibis.exp
     if plan.target is not None:
         names = [axis.column for axis in plan.columns]
         chosen = chosen.filter(chosen[measure_name(names.index(plan.target))].notnull())
-    if not rows.has_person:
-        return chosen
-    if not (is_single(plan.source, tables) or needs_no_bounding(plan.source, tables)):
+    bounded = is_single(plan.source, tables) or needs_no_bounding(plan.source, tables)
+    if rows.has_person and not bounded:
         chosen = sample_rows(chosen, plan.rows, salt)
+    if plan.shards is not None:
+        return chosen.select(*codes, **{_SHARD: shard_of(chosen, plan.shards, salt)})
     return chosen.select(*codes)
 
 

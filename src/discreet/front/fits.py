@@ -160,6 +160,7 @@ def _request(  # noqa: PLR0917
         target=target,
         rows=rows,
         reader=learner.kind,
+        shards=learner.shards,
     )
     sources = (*sources_of(source), *public_tables(source))
     versions = tuple((name, tables[name].version) for name in sources)

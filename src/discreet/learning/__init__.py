@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from discreet.learning.estimators.pipeline import Pipeline
     from discreet.learning.estimators.regressors import LinearRegression, Ridge
     from discreet.learning.estimators.scalers import MinMaxScaler, StandardScaler
+    from discreet.learning.estimators.teacher_votes import TeacherVotes
+    from discreet.learning.teachers.aggregation import ConfidentGNMax, GNMax, InteractiveGNMax, LNMax
+    from discreet.learning.teachers.cost_curve import cost_curve
+    from discreet.learning.teachers.cost_release import CostRelease
 
 __all__ = [
     "PCA",
@@ -41,10 +45,15 @@ __all__ = [
     "AdaptiveRidge",
     "AdditiveClassifier",
     "AutomaticClipping",
+    "ConfidentGNMax",
+    "CostRelease",
     "DecisionTree",
     "FlatClipping",
+    "GNMax",
     "GaussianNB",
+    "InteractiveGNMax",
     "KMeans",
+    "LNMax",
     "LinearFit",
     "LinearRegression",
     "LinearSVC",
@@ -58,7 +67,9 @@ __all__ = [
     "Ridge",
     "Split",
     "StandardScaler",
+    "TeacherVotes",
     "TreeFit",
+    "cost_curve",
     "plot",
     "private",
     "private_epochs",
@@ -70,9 +81,14 @@ publish(
         "AdaptiveClipping": "discreet.learning.deep.clipping",
         "AdditiveClassifier": "discreet.learning.estimators.additive",
         "AutomaticClipping": "discreet.learning.deep.clipping",
+        "ConfidentGNMax": "discreet.learning.teachers.aggregation",
+        "CostRelease": "discreet.learning.teachers.cost_release",
         "FlatClipping": "discreet.learning.deep.clipping",
+        "GNMax": "discreet.learning.teachers.aggregation",
         "GaussianNB": "discreet.learning.estimators.naive_bayes",
+        "InteractiveGNMax": "discreet.learning.teachers.aggregation",
         "KMeans": "discreet.learning.estimators.clusters",
+        "LNMax": "discreet.learning.teachers.aggregation",
         "LinearRegression": "discreet.learning.estimators.regressors",
         "LinearSVC": "discreet.learning.estimators.classifiers",
         "LogisticRegression": "discreet.learning.estimators.classifiers",
@@ -83,6 +99,8 @@ publish(
         "Pipeline": "discreet.learning.estimators.pipeline",
         "Ridge": "discreet.learning.estimators.regressors",
         "StandardScaler": "discreet.learning.estimators.scalers",
+        "TeacherVotes": "discreet.learning.estimators.teacher_votes",
+        "cost_curve": "discreet.learning.teachers.cost_curve",
         "private": "discreet.learning.deep.private",
         "private_epochs": "discreet.learning.deep.private_epochs",
     },

@@ -1,7 +1,7 @@
-"""Figures of fitted models: coefficients, shape functions, accuracy over epsilon. Each returns its axes.
+"""Figures of models: coefficients, shape functions, accuracy over epsilon, costs of votes.
 
-All of them show released numbers, which are public. Needs matplotlib, which is loaded when a figure is drawn:
-``pip install 'discreet[plot]'``.
+Each returns its axes. All of them show released numbers or forecasts, which are public. Needs matplotlib,
+which is loaded when a figure is drawn: ``pip install 'discreet[plot]'``.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 
     from discreet.learning.estimators.additive import AdditiveClassifier
     from discreet.learning.estimators.private_estimator import PrivateEstimator
+    from discreet.learning.teachers.cost_curve import CostCurve
 
-__all__ = ["accuracy", "coefficients", "shapes"]
+__all__ = ["accuracy", "coefficients", "costs", "shapes"]
 
 _MOST = 12
 
@@ -147,3 +148,20 @@ def accuracy(
         reference(drawn, epsilons, [without] * len(epsilons), label="without privacy", color=GRAY)
     drawn.set_xscale("log")
     return label_axes(drawn, x="epsilon", y="right on new data", title="Accuracy over epsilon")
+
+
+def costs(curve: CostCurve, *, ax: Axes | None = None) -> Axes:
+    """Draw what votes of teachers cost over the number of queries: at worst, and where teachers agree.
+
+    Parameters
+    ----------
+    curve : CostCurve
+        A forecast; see `discreet.learning.cost_curve`.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure if left out.
+    """
+    (drawn,) = panels(ax)
+    draw_curve(drawn, curve.queries, curve.worst, next_style(drawn), label="whatever the votes are")
+    draw_curve(drawn, curve.queries, curve.released, next_style(drawn), label="released, as teachers agree")
+    y = f"epsilon at delta {float(curve.delta):g}"
+    return label_axes(drawn, x="queries", y=y, title="What votes of teachers cost")

@@ -59,6 +59,7 @@ class FitRequest:
             tuple(axis.column for axis in self.plan.columns) != self.learner.columns
             or self.plan.reader != self.learner.kind
             or self.learner.rows < self.plan.rows
+            or self.learner.shards != self.plan.shards
             or self.learner.event.neighbors != ADD_REMOVE_PERSON
         ):
             raise ParameterError("learner", "does not cover the plan", "one made for its columns and limits")

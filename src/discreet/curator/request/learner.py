@@ -68,6 +68,11 @@ class Learner(ABC):
     def rows(self) -> int:
         """How many rows of a person it is made for."""
 
+    @property
+    def shards(self) -> int | None:
+        """Into how many shards the rows are divided, all rows of a person into one; None if they are not."""
+        return None
+
     @abstractmethod
     def draw(self, values: Sequence[NDArray[Any]]) -> Drawn:
         """Fit, and return what was drawn. The only function that reads rows; it does not fail on any.
@@ -75,7 +80,8 @@ class Learner(ABC):
         Parameters
         ----------
         values : sequence of arrays
-            The columns, in the order of `columns`, all of the same length, with values of any type.
+            The columns, in the order of `columns`, all of the same length, with values of any type. With
+            `shards`, their numbers are the last one.
         """
 
     @abstractmethod

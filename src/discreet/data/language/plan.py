@@ -23,12 +23,13 @@ group by city (2 keys)
 
 from __future__ import annotations
 
+from dataclasses import field
 from math import prod
 from typing import TypeAlias
 
 from discreet.data.language.declarations import Keys
 from discreet.data.language.measures import Axis, ContingencyTable, Measure, width
-from discreet.data.language.relations import Relation
+from discreet.data.language.relations import LATER, Relation
 from discreet.errors import UnsupportedQuery
 from discreet.records import dataclass
 
@@ -168,6 +169,8 @@ class RowPlan:
         How many rows of a person are taken.
     reader : str
         The name of what reads them.
+    shards : int or None
+        Into how many shards rows are divided, all rows of a person into one, by the salt.
     """
 
     source: Relation
@@ -175,6 +178,7 @@ class RowPlan:
     target: str | None = None
     rows: int
     reader: str
+    shards: int | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
         _check(isinstance(self.source, Relation) and isinstance(self.columns, tuple) and bool(self.columns))
@@ -186,6 +190,7 @@ class RowPlan:
             raise UnsupportedQuery(f"more than {LARGEST_MEASURES} columns are read; choose fewer features")
         _check(self.target is None or self.target in names)
         _check(type(self.rows) is int and self.rows >= 1 and isinstance(self.reader, str))
+        _check(self.shards is None or (type(self.shards) is int and self.shards >= 2))
 
 
 Plan: TypeAlias = Group
