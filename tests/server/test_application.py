@@ -67,7 +67,7 @@ def test_the_name_of_the_key_is_charged_whatever_a_request_says(service):
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_S16_every_role_may_do_what_it_says_and_no_more(service, role):
+def test_S16_every_role_may_do_its_part_and_no_more(service, role):
     key = service.key(f"role {role}", role)
     question = {"question": ALL_VISITS, "epsilon": "0.001"}
     words = {"tables": "GET", "preview": "POST", "explain": "POST", "ask": "POST", "spent": "GET"}
@@ -92,7 +92,7 @@ def test_a_narrow_key_is_narrow(service):
     assert code_of(service.ask(key, epsilon=1)) == "forbidden"
 
 
-def test_S2_a_worker_killed_in_the_middle_keeps_its_charge_and_the_question_is_answered_later(service):
+def test_S2_a_killed_question_keeps_its_charge_and_is_answered_later(service):
     key = service.key("unlucky")
     before = len(service.charges())
     service.marker.touch()

@@ -77,7 +77,7 @@ def test_what_a_server_does_not_take_is_refused_here(here):
         here.ask(dp.count(), epsilon=1)
     with pytest.raises(TypeError, match="did you mean epsilon"):
         here.ask(ALL_VISITS, eps=1)
-    with pytest.raises(TypeError):
+    with pytest.raises(errors.ParameterError, match="who holds the key"):
         here.ask(ALL_VISITS, epsilon=1, analyst="someone else")
     with pytest.raises(errors.ParameterError, match="without its name"):
         here.ask(ALL_VISITS, 0.3)

@@ -78,13 +78,16 @@ def application(
     is_encrypted : bool
         Whether the server speaks TLS.
     """
-    app = FastAPI(title="discreet", version=__version__, docs_url=None, redoc_url=None)
+    app = FastAPI(
+        title="discreet", version=__version__, docs_url=None, redoc_url=None, redirect_slashes=False
+    )
     app.state.service = _Service(pool=pool, keys=keys, limits=limits, log=log)
     app.include_router(_PUBLIC)
     app.include_router(_WORDS)
     app.add_exception_handler(ServiceRefusal, _problem)
     app.add_exception_handler(RequestValidationError, _problem)
     app.add_exception_handler(HTTPException, _problem)
+    app.add_exception_handler(Exception, _problem)
     return Guard(app, keys=keys, limits=limits, log=log, is_encrypted=is_encrypted)
 
 

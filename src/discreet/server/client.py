@@ -159,6 +159,8 @@ class Connection:
     def _post(
         self, word: str, question: object, unnamed: tuple[object, ...], terms: dict[str, Any], **more: str
     ) -> dict[str, Any]:
+        if "analyst" in terms:
+            raise ParameterError("analyst", "is stated", "none: a server charges who holds the key")
         refuse_others(unnamed, [name for name in terms if name not in _TERMS])
         if not isinstance(question, str):
             raise ParameterError("question", "is not SQL, which is what a server reads", "text")
