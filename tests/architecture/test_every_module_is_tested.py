@@ -106,7 +106,6 @@ NAMED_IN = {
     "queries/sql/rows/public_scalars.py": "queries/sql/test_statement.py",
     "queries/sql/rows/subqueries.py": "queries/sql/tables/test_in_public_subquery.py",
     "queries/sql/statement_parts.py": "queries/sql/test_statement.py",
-    "server/pool.py": "server/test_serving.py",
     "workloads/queries/cells.py": "workloads/queries/test_base.py",
     "workloads/queries/marginals.py": "workloads/queries/test_base.py",
     "workloads/queries/products.py": "workloads/queries/test_base.py",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from fractions import Fraction
 from pathlib import Path
@@ -35,7 +36,7 @@ def test_answers_are_the_releases_of_a_curator(service, here):
     assert again._repr_html_() == same._repr_html_()
     assert again.columns() == same.columns()
     assert again.event == same.event
-    assert again.label == same.label
+    assert again.label == json.loads(json.dumps(same.label))
     assert again.to_pandas().equals(same.to_pandas())
     assert np.array_equal(again["n"], release["n"])
     assert str(again.nonnegative()) == str(same.nonnegative())

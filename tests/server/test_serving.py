@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
-from discreet.errors import LedgerMismatch, ParameterError
+import discreet as dp
+from discreet.errors import LedgerMismatch, ParameterError, ServerRefused
 from discreet.server.pool import Pool
 from discreet.server.service_limits import ServiceLimits
 from discreet.server.serving import Address, serve
-from server.service import write_small_clinic
+from server.service import serving, write_small_clinic
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9", "::1", "localhost"])
@@ -51,3 +59,42 @@ def test_a_declaration_that_cannot_be_opened_is_said_as_a_curator_says_it(tmp_pa
     file.write_text("[ledger]")
     with pytest.raises(ParameterError):
         asyncio.run(Pool(file, limits).start())
+
+
+@pytest.mark.slow
+def test_S9_other_machines_are_served_over_tls(tmp_path):
+    write_small_clinic(tmp_path)
+    certificate, private_key = write_certificate(tmp_path)
+    typed = ("--certificate", str(certificate), "--private-key", str(private_key))
+    with serving(tmp_path, *typed) as service:
+        assert service.url.startswith("https://")
+        with dp.connect(service.url, key=service.key("ana"), verify=str(certificate)) as curator:
+            assert len(curator.ask("SELECT COUNT(*) AS n FROM visits", epsilon=1)) == 1
+            response = curator._http.get("/health")
+            assert response.headers["strict-transport-security"] == "max-age=31536000"
+        # the control: a certificate that nobody vouches for is not trusted
+        with dp.connect(service.url, key=service.key("ana")) as stranger, pytest.raises(ServerRefused):
+            stranger.ask("SELECT COUNT(*) AS n FROM visits", epsilon=1)
+
+
+def write_certificate(directory: Path) -> tuple[Path, Path]:
+    """Write a certificate for the loopback that signs itself, and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    files = directory / "tls.crt", directory / "tls.key"
+    files[0].write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    form = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    files[1].write_bytes(key.private_bytes(serialization.Encoding.PEM, *form))
+    return files
