@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
@@ -87,6 +88,7 @@ class Connection:
             follow_redirects=False,
             trust_env=False,
         )
+        weakref.finalize(self, self._http.close)
         self._url = f"{place.scheme}://{place.host}:{place.port}" if place.port else str(place)
 
     def __repr__(self) -> str:
