@@ -21,10 +21,10 @@ from discreet.server.service_limits import ServiceLimits
 
 __all__ = ["PASSED", "Guard", "token_of"]
 
-Scope: TypeAlias = MutableMapping[str, Any]
+Arrival: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+App: TypeAlias = Callable[[Arrival, Receive, Send], Awaitable[None]]
 
 PASSED = "discreet"
 """Where a request carries its key, and what its line in the log will say."""
@@ -71,7 +71,7 @@ class Guard:
         self._working: Counter[str] = Counter()
         self._random = System()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Arrival, receive: Receive, send: Send) -> None:
         """Answer a request, by the application or by a problem of the catalogue."""
         if scope["type"] != "http":
             return
@@ -111,7 +111,7 @@ class Guard:
                 )
             )
 
-    async def _pass(self, scope: Scope, passed: dict[str, Any], receive: Receive, send: Send) -> None:
+    async def _pass(self, scope: Arrival, passed: dict[str, Any], receive: Receive, send: Send) -> None:
         if scope["path"] in _PUBLIC:
             await self._app(scope, _replayed(b""), send)
             return
@@ -130,7 +130,7 @@ class Guard:
             if not self._working[key.prefix]:
                 del self._working[key.prefix]
 
-    async def _body(self, scope: Scope, receive: Receive) -> bytes:
+    async def _body(self, scope: Arrival, receive: Receive) -> bytes:
         """Return the whole body, if it is short enough, comes in time, and says that it is JSON."""
         if scope["method"] != "POST":
             return b""
@@ -151,7 +151,7 @@ class Guard:
             raise ServiceRefusal("too_slow") from None
 
 
-def token_of(scope: Scope) -> str:
+def token_of(scope: Arrival) -> str:
     """Return the key that a request carries in its header; never one in its address."""
     scheme, _, token = _header(scope, b"authorization").partition(b" ")
     return token.strip().decode("latin-1") if scheme.lower() == b"bearer" else ""
@@ -164,7 +164,7 @@ def _word(path: str) -> str:
     return word if word in (*SCOPES, "label") else "other"
 
 
-def _header(scope: Scope, name: bytes) -> bytes:
+def _header(scope: Arrival, name: bytes) -> bytes:
     found = [value for key, value in scope["headers"] if key == name]
     return bytes(found[0]) if len(found) == 1 else b""
 

@@ -15,7 +15,7 @@ from typing import Any
 from discreet.errors import LedgerUnavailable
 from discreet.server.catalogue import ServiceRefusal, problem_body
 from discreet.server.service_limits import ServiceLimits
-from discreet.server.worker import LENGTH, packed, raised
+from discreet.server.worker import LENGTH, error_met, packed
 
 __all__ = ["Pool"]
 
@@ -164,7 +164,7 @@ class Pool:
             raise
         if "failed" in said:
             await self._end(process)
-            raise raised(said["failed"])
+            raise error_met(said["failed"])
         self._idle.put_nowait(process)
 
     async def _end(self, process: Process) -> None:

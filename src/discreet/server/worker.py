@@ -22,7 +22,7 @@ from discreet.errors import DiscreetError
 from discreet.server.catalogue import problem_of
 from discreet.server.service_limits import ServiceLimits
 
-__all__ = ["main", "packed", "raised"]
+__all__ = ["error_met", "packed", "work"]
 
 LENGTH = struct.Struct(">Q")
 _MEBIBYTE = 1 << 20
@@ -34,7 +34,7 @@ def packed(content: object) -> bytes:
     return LENGTH.pack(len(written)) + written
 
 
-def main() -> None:
+def work() -> None:
     """Open the curator of a declaration, say that it is open, and answer until the input ends."""
     settings = json.loads(sys.argv[1])
     limits = ServiceLimits(**settings["limits"])
@@ -98,7 +98,7 @@ def _described(error: Exception) -> dict[str, object]:
     return {"kind": kind.__name__, "arguments": [] if kind.__name__ == "EngineFailed" else list(error.args)}
 
 
-def raised(described: dict[str, object]) -> Exception:
+def error_met(described: dict[str, object]) -> Exception:
     """Return the error that a worker met when it opened the declaration."""
     kind, arguments = str(described["kind"]), described["arguments"]
     assert isinstance(arguments, list)  # noqa: S101
@@ -108,4 +108,4 @@ def raised(described: dict[str, object]) -> Exception:
 
 
 if __name__ == "__main__":
-    main()
+    work()
