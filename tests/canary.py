@@ -225,7 +225,8 @@ def _then(function, look):
 
 
 def _is_watched(item: pytest.Item) -> bool:
-    return bool(ROOMS & set(item.path.parts)) and item.get_closest_marker(PURPOSE) is None
+    rooms = item.path.relative_to(item.config.rootpath).parts  # a checkout may itself have the name of a room
+    return bool(ROOMS & set(rooms)) and item.get_closest_marker(PURPOSE) is None
 
 
 def pytest_configure(config: pytest.Config) -> None:
