@@ -1,7 +1,7 @@
 """Canaries: values planted in private data and in questions, which must come out nowhere in the whole suite.
 
-Shared tables and questions of the tests of `data`, `curator`, `queries`, `front` and `cli` hold them. After
-each test of these rooms everything that could carry a value away is searched:
+Shared tables and questions of the tests of `data`, `curator`, `queries`, `front`, `server` and `cli` hold
+them. After each test of these rooms everything that could carry a value away is searched:
 
 - what was printed, by the test, by a command that ran inside it or by a process that it started;
 - records of all loggers, of every level, and warnings;
@@ -44,7 +44,7 @@ BY_CITY = "SELECT city, COUNT(*) AS n, AVG(cost) AS mean_cost FROM visits GROUP 
 )
 """Questions about all visits."""
 
-ROOMS = {"data", "curator", "queries", "front", "cli"}
+ROOMS = {"data", "curator", "queries", "front", "cli", "server"}
 PURPOSE = "leaks_on_purpose"
 
 _DIRECTORIES = ("tmp_path", "place")
@@ -225,7 +225,8 @@ def _then(function, look):
 
 
 def _is_watched(item: pytest.Item) -> bool:
-    return bool(ROOMS & set(item.path.parts)) and item.get_closest_marker(PURPOSE) is None
+    rooms = item.path.relative_to(item.config.rootpath).parts  # a checkout may itself have the name of a room
+    return bool(ROOMS & set(rooms)) and item.get_closest_marker(PURPOSE) is None
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from discreet.mechanisms import Gaussian, Laplace
     from discreet.privacy import Sensitivity, events, guarantees, neighbors, sensitivity
     from discreet.queries.counts import cdf, marginals, ranges
+    from discreet.server import connect
 
 __all__ = [
     "AUTO",
@@ -82,6 +83,7 @@ __all__ = [
     "coalesce",
     "col",
     "concat",
+    "connect",
     "correlation",
     "count",
     "count_persons",
@@ -128,6 +130,7 @@ _HOMES = {
     "coalesce": "discreet.data",
     "col": "discreet.data",
     "concat": "discreet.data",
+    "connect": "discreet.server.client",
     "correlation": "discreet.data",
     "count": "discreet.data",
     "count_persons": "discreet.data",

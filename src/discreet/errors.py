@@ -14,6 +14,7 @@
     │   └── LedgerUnavailable     it cannot be read or written now; nothing is answered
     ├── ParameterError            a parameter is outside its range (also a ValueError)
     ├── MissingExtra              an optional library is not installed (also an ImportError)
+    ├── ServerRefused             a server let nobody in, or could not be reached
     └── audit.AuditFailed         a mechanism did not pass its audit (also an AssertionError)
 
 Messages hold public facts only: the name of a parameter, what it may be, and what was
@@ -35,6 +36,7 @@ __all__ = [
     "MissingExtra",
     "ParameterError",
     "RequestRefused",
+    "ServerRefused",
     "UndeclaredColumn",
     "UnsupportedQuery",
 ]
@@ -150,6 +152,26 @@ class MissingExtra(DiscreetError, ImportError):
 
     def __str__(self) -> str:
         return f"this needs {self.library}: pip install 'discreet[{self.extra}]'"
+
+
+class ServerRefused(DiscreetError):
+    """A server did not answer for a reason that a curator does not have: a key, a limit, or the network.
+
+    Parameters
+    ----------
+    code : str
+        Of the server's catalogue, such as "unauthorized"; or "unreachable", "unreadable".
+    message : str
+        In words.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(code, message)
+        self.code = code
+        self.message = message
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.code})"
 
 
 publish(__name__)

@@ -39,6 +39,7 @@ NAMED_IN = {
     "curator/ledger/postgres/statements.py": "curator/ledger/postgres/test_store.py",
     "curator/ledger/store.py": "curator/ledger/test_tampering.py",
     "curator/ledger/verification.py": "curator/ledger/test_ledger.py",
+    "curator/release/json_form.py": "server/test_wire_form.py",
     "curator/request/answer_keys.py": "queries/outputs/test_leveled.py",
     "curator/request/key_request.py": "examples/test_twenty_questions.py",
     "curator/request/statistics/base.py": "curator/request/test_statistic_request.py",
@@ -190,6 +191,8 @@ REACHED_FROM = {
     "queries/sql/tables/join_steps.py": ("queries/sql/tables/test_join_order.py", "NATURAL JOIN"),
     "queries/sql/tables/joins.py": ("queries/test_sql_relations.py", "JOIN"),
     "queries/sql/tables/scope.py": ("queries/test_sql_relations.py", "JOIN"),
+    "server/bodies.py": ("server/test_guard.py", "malformed"),
+    "server/worker.py": ("server/test_application.py", "SIGKILL"),
     "stability/plot.py": ("stability/test_per_instance.py", "plot"),
     "synthesis/asking/fidelity_question.py": (
         "synthesis/asking/test_table_distances.py",

@@ -25,6 +25,7 @@ LEVELS = [
     {"queries", "learning"},
     {"synthesis"},
     {"front", "audit"},
+    {"server"},
     {"cli"},
     {"__main__"},
 ]
@@ -53,6 +54,11 @@ WALLS = {
     "pandas": ["data/", "curator/release/release.py", "synthesis/"],
     "polars": ["data/", "curator/release/release.py"],
     "importlib": ["exports.py"],
+    "fastapi": ["server/"],
+    "starlette": ["server/"],
+    "pydantic": ["server/bodies.py"],
+    "uvicorn": ["server/serving.py"],
+    "httpx": ["server/client.py"],
 }
 
 

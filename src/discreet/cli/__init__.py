@@ -3,6 +3,7 @@
 - `demo`: a clinic with a million invented visits, from declaration to ledger.
 - `init`: a declaration file to fill in; `preview`, `query`, `explain`: questions about what it declares.
 - `ledger`: verify, show, spent, replay, export, anchor, amend.
+- `serve`, `keys`: the same questions over HTTP, and who may ask them.
 - `account`: what a run costs, as epsilon or delta, or by every theorem.
 - `calibrate`: the noise, rate or number of steps that keeps a promise.
 

@@ -8,13 +8,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from discreet.cli import charge_lines, declared, formatting, new_files, questions, rendering
-from discreet.cli.bill import Bill, bill_of
+from discreet.cli.bill import bill_lines
 from discreet.cli.progress import note, working
 from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from discreet.curator import Preview, Release
     from discreet.front import Curator
+    from discreet.front.bill import Bill
     from discreet.front.curator import Question
 
 __all__ = ["Asking", "previewed"]
@@ -55,6 +56,8 @@ class Asking:
 
     def pay(self, options: Namespace) -> str:
         """Pay, answer, write the files that are wanted, and return what is printed."""
+        from discreet.front.bill import bill_of
+
         read = declared.declaration(options)
         written = ("output", "label") if options.overwrite else ()
         for name in (*written, "log"):
@@ -85,11 +88,11 @@ def _delivered(options: Namespace, release: Release, bill: Bill) -> str:
         new_files.write(options.label, f"{label}\n".encode(), overwrite=options.overwrite)
     if options.output is not None:
         new_files.write(options.output, content, overwrite=options.overwrite)
-        return "\n".join([f"wrote {options.output}", *rendering.shell_remarks(release), str(bill)])
+        return "\n".join([f"wrote {options.output}", *rendering.shell_remarks(release), bill_lines(bill)])
     text = content.decode().removesuffix("\n")
     if form == "table":
-        return f"{text}\n\n{bill}"
-    note(str(bill))
+        return f"{text}\n\n{bill_lines(bill)}"
+    note(bill_lines(bill))
     return text
 
 
@@ -98,37 +101,6 @@ def previewed(found: Preview, remark: str, *, as_json: bool) -> str:
     if not as_json:
         cost = "costs nothing: stored" if found.answered else f"costs {questions.cost(found.event)}"
         return "\n".join([str(found), *filter(None, [cost, remark])])
-    return formatting.as_json(
-        {
-            "event": found.event.to_object(),
-            "epsilon": found.epsilon,
-            "outputs": [
-                {
-                    "name": one.name,
-                    "margin": formatting.json_number(one.margin),
-                    "standard_deviation": formatting.json_number(one.standard_deviation),
-                    "assumes": one.assumes,
-                }
-                for one in found.expectations
-            ],
-            "chosen_keys": [
-                {"column": one.column, "shown_by_half": one.half, "shown_by_most": one.most}
-                for one in found.keys
-            ],
-            "bought": list(found.bought),
-            "counted": found.counted,
-            "groups": found.groups,
-            "confidence": float(found.confidence),
-            "budget": [
-                {
-                    "limit": name,
-                    "cost": None if cost is None else str(cost),
-                    "left": str(left),
-                    "of": str(whole),
-                }
-                for name, cost, left, whole in found.costs
-            ],
-            "fits": found.fits,
-            "answered": found.answered,
-        }
-    )
+    from discreet.curator.release.json_form import preview_object
+
+    return formatting.as_json(preview_object(found))

@@ -1,67 +1,24 @@
-"""What an answer cost and what is left: the last lines for people, the first keys for programs."""
+"""What an answer cost and what is left, as the last lines below it."""
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from discreet.cli import formatting, questions
+from discreet.cli import formatting
 from discreet.privacy.decimals import below
-from discreet.privacy.rational import float_below
-from discreet.records import dataclass
 
 if TYPE_CHECKING:
-    from discreet.curator import Release
-    from discreet.front import Curator
+    from discreet.front.bill import Bill
 
-__all__ = ["Bill", "bill_of"]
+__all__ = ["bill_lines"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bill:
-    """What was paid for an answer, and what is left for its analyst.
-
-    Attributes
-    ----------
-    stored : bool
-        Whether the answer came from the store.
-    paid : str or None
-        What this question cost now; None if nothing.
-    left : Fraction
-        The largest pure epsilon that still fits.
-    more : int
-        How many more charges of the cost of this question fit.
-    """
-
-    stored: bool
-    paid: str | None
-    left: Fraction
-    more: int
-
-    def __str__(self) -> str:
-        free = "nothing: answered from the store" if self.stored else "nothing: it was paid before"
-        return formatting.as_table(
-            {
-                "paid": free if self.paid is None else self.paid,
-                "left": f"a pure epsilon of {below(self.left)}, or {self.more:,} more of this cost",
-            }
-        )
-
-    def to_object(self) -> dict[str, object]:
-        """Return the same for JSON; the epsilon that is left is rounded down."""
-        return {
-            "stored": self.stored,
-            "paid": "nothing" if self.paid is None else self.paid,
-            "left": {"epsilon": float_below(self.left), "more_of_this_cost": self.more},
+def bill_lines(bill: Bill) -> str:
+    """Say what was paid, and what is left."""
+    free = "nothing: answered from the store" if bill.stored else "nothing: it was paid before"
+    return formatting.as_table(
+        {
+            "paid": free if bill.paid is None else bill.paid,
+            "left": f"a pure epsilon of {below(bill.left)}, or {bill.more:,} more of this cost",
         }
-
-
-def bill_of(curator: Curator, release: Release, analyst: str, *, paid_before: bool) -> Bill:
-    """Return the bill of an answer; `paid_before` if it was charged before this question."""
-    account = curator.account()
-    return Bill(
-        stored=release.stored,
-        paid=None if release.stored or paid_before else questions.cost(release.event),
-        left=account.largest_epsilon(analyst),
-        more=min(one.remaining(release.event) for _, one in account.filters(analyst)),
     )

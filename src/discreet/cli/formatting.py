@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from math import isfinite
 from textwrap import fill
 from typing import TYPE_CHECKING
 
+from discreet.privacy.decimals import json_number
 from discreet.visible import visible_json, visible_lines
 
 if TYPE_CHECKING:
     from discreet.accounting import Interval
 
-__all__ = ["as_json", "as_table", "interval", "json_number"]
+__all__ = ["as_json", "as_table", "interval"]
 
 _WIDTH = 100
 
@@ -37,11 +37,6 @@ def as_table(lines: Mapping[str, str]) -> str:
 def as_json(content: Mapping[str, object]) -> str:
     """Write an object; infinity, which JSON lacks, is the text "infinity"."""
     return visible_json(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False))
-
-
-def json_number(value: float) -> float | str:
-    """Return the JSON value of a float."""
-    return value if isfinite(value) else "infinity"
 
 
 def interval(found: Interval) -> dict[str, object]:

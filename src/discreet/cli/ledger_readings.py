@@ -12,7 +12,7 @@ from discreet.cli import declared, formatting, questions, rendering
 from discreet.cli.charge_words import asked_in_words
 from discreet.cli.progress import working
 from discreet.errors import LedgerTampered, ParameterError
-from discreet.privacy.decimals import above, below, reading
+from discreet.privacy.decimals import above, below, json_number, reading
 from discreet.privacy.rational import float_above, float_below, rational
 
 if TYPE_CHECKING:
@@ -112,8 +112,8 @@ def spent(options: Namespace) -> str:
             {
                 "budget": caps.to_body(),
                 "period": account.period or None,
-                "epsilon": formatting.json_number(now),
-                "lifetime_epsilon": formatting.json_number(ever),
+                "epsilon": json_number(now),
+                "lifetime_epsilon": json_number(ever),
                 "delta": float_above(delta),
                 "lifetime_delta": float_above(ever_delta),
                 "remaining_epsilon": float_below(left(options.analyst)),
@@ -123,7 +123,7 @@ def spent(options: Namespace) -> str:
                 "analysts": {name: float_below(left(name)) for name in sorted(account.analysts)},
                 "by_analyst": {
                     name: {
-                        "epsilon": formatting.json_number(used),
+                        "epsilon": json_number(used),
                         "delta": float_above(its_delta),
                         "remaining_epsilon": float_below(left(name)),
                     }
@@ -206,7 +206,7 @@ def replay_ledger(options: Namespace) -> str:
                 "delta": float(delta),
                 "method": found.method,
                 "certified": found.certified,
-                "counted_epsilon": formatting.json_number(counted),
+                "counted_epsilon": json_number(counted),
                 "note": _FREES_NOTHING,
             }
         )

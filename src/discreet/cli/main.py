@@ -31,9 +31,11 @@ from discreet.cli.commands.cut import CUT
 from discreet.cli.commands.demo import DEMO
 from discreet.cli.commands.explain import EXPLAIN
 from discreet.cli.commands.init import INIT
+from discreet.cli.commands.keys import KEYS
 from discreet.cli.commands.ledger import LEDGER
 from discreet.cli.commands.preview import PREVIEW
 from discreet.cli.commands.query import QUERY
+from discreet.cli.commands.serve import SERVE
 from discreet.cli.commands.synthesize import SYNTHESIZE
 from discreet.cli.declared import in_toml
 from discreet.cli.new_files import FileTaken
@@ -52,7 +54,21 @@ from discreet.visible import visible_lines
 
 __all__ = ["COMMANDS", "main"]
 
-COMMANDS = (DEMO, INIT, CHECK, PREVIEW, QUERY, CUT, SYNTHESIZE, EXPLAIN, LEDGER, ACCOUNT, CALIBRATE)
+COMMANDS = (
+    DEMO,
+    INIT,
+    CHECK,
+    PREVIEW,
+    QUERY,
+    CUT,
+    SYNTHESIZE,
+    EXPLAIN,
+    LEDGER,
+    SERVE,
+    KEYS,
+    ACCOUNT,
+    CALIBRATE,
+)
 
 _REFUSED = 2
 _LEDGER_TROUBLE = 3

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import csv
-import datetime
 import io
 import json
-import math
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +24,6 @@ __all__ = [
     "check_output",
     "format_of",
     "grid",
-    "plain",
     "render",
     "shell_remarks",
 ]
@@ -103,21 +100,20 @@ def shell_remarks(release: Release) -> list[str]:
 
 
 def _csv(release: Release) -> str:
+    from discreet.curator.release.json_form import json_value
+
     columns = release.columns()
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows([plain(value) for value in row] for row in zip(*columns.values(), strict=True))
+    writer.writerows([json_value(value) for value in row] for row in zip(*columns.values(), strict=True))
     return stream.getvalue().removesuffix("\n")
 
 
 def _json(release: Release, bill: Mapping[str, object]) -> str:
-    content = {
-        **bill,
-        "rows": list(_rows(release)),
-        "confidence": float(release.request.confidence),
-        "label": release.label,
-    }
+    from discreet.curator.release.json_form import release_object
+
+    content = {**bill, **release_object(release)}
     return visible_json(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False))
 
 
@@ -132,20 +128,5 @@ def _parquet(release: Release) -> bytes:
     return stream.getvalue()
 
 
-def _rows(release: Release) -> Iterator[dict[str, object]]:
-    columns = release.columns()
-    for row in zip(*columns.values(), strict=True):
-        yield {name: plain(value) for name, value in zip(columns, row, strict=True)}
-
-
 def _same(one: str, other: str) -> bool:
     return Path(one).resolve() == Path(other).resolve()
-
-
-def plain(value: object) -> object:
-    """Return the value for CSV and JSON: nothing if it is unknown."""
-    if isinstance(value, float):
-        return value + 0.0 if math.isfinite(value) else None  # no -0.0
-    if isinstance(value, list):
-        return [plain(one) for one in value]
-    return value.isoformat() if isinstance(value, datetime.date) else value

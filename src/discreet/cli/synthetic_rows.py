@@ -8,7 +8,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from discreet.cli.rendering import grid, plain
+from discreet.cli.rendering import grid
+from discreet.curator.release.json_form import json_value
 from discreet.visible import visible, visible_json
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def render_rows(found: SynthesisRelease, form: str, *, seed: int, bill: Mapping[
     if form == "parquet":
         return _parquet(found, seed)
     columns = found.data.columns(found.rows, seed=seed)
-    lines = [[plain(value) for value in row] for row in zip(*columns.values(), strict=True)]
+    lines = [[json_value(value) for value in row] for row in zip(*columns.values(), strict=True)]
     if form == "csv":
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")

@@ -28,6 +28,7 @@ __all__ = [
     "decimals_of",
     "float_text_above",
     "float_text_below",
+    "json_number",
     "number",
     "percent_above",
     "percent_below",
@@ -156,3 +157,8 @@ def _general(value: float, rounding: str) -> str:
 def _shown(x: Fraction, rounding: str) -> str:
     text = show(x)
     return text if not text.startswith("≈") else spelled(_rounded(x, rounding))
+
+
+def json_number(value: float) -> float | str:
+    """Return the JSON value of a float; infinity, which JSON lacks, is the text "infinity"."""
+    return value if isfinite(value) else "infinity"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from discreet.cli import formatting, runs
 from discreet.cli.command import Command
 from discreet.errors import ParameterError
-from discreet.privacy.decimals import float_text_above, float_text_below
+from discreet.privacy.decimals import float_text_above, float_text_below, json_number
 from discreet.privacy.events import Event, compose, group
 from discreet.privacy.rational import non_negative, rational
 
@@ -91,7 +91,7 @@ def _as_json(event: Event, said: Said, found: Interval, assumption: str, rows: L
         "assumption": assumption,
     }
     if rows is not None:
-        content["ladder"] = [{**asdict(row), "epsilon": formatting.json_number(row.epsilon)} for row in rows]
+        content["ladder"] = [{**asdict(row), "epsilon": json_number(row.epsilon)} for row in rows]
     return formatting.as_json(content)
 
 

@@ -1,0 +1,215 @@
+"""The words of a curator over HTTP. Who asks is who holds the key; nothing else says so.
+
+====================  ======  ============================================================
+path                  method  what it is
+====================  ======  ============================================================
+``/v1/tables``        GET     what is declared
+``/v1/preview``       POST    what a question would cost, and how wrong its answer would be
+``/v1/explain``       POST    how it would be answered
+``/v1/ask``           POST    pay, and answer
+``/v1/spent``         GET     what was spent, and what is left
+``/v1/ledger``        GET     the entries, for owners and auditors
+``/v1/label``         GET     the JSON Schema of labels
+``/metrics``          GET     counts of requests, for owners and auditors
+``/health``           GET     the process lives
+``/ready``            GET     some worker has opened the tables and the ledger
+``/openapi.json``     GET     all of this for programs
+====================  ======  ============================================================
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeAlias
+
+from fastapi import APIRouter, Depends, FastAPI, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, PlainTextResponse
+from fastapi.security import HTTPBearer
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from discreet.server.bodies import AskBody, QuestionBody
+from discreet.server.catalogue import CATALOGUE, ServiceRefusal, problem_of
+from discreet.server.guard import PASSED, App, Guard, token_of
+from discreet.server.keys import AccessKey, KeyFile
+from discreet.server.pool import Pool
+from discreet.server.request_log import RequestLog
+from discreet.server.service_limits import ServiceLimits
+from discreet.server.slots import until_slot
+from discreet.version import __version__
+
+__all__ = ["application"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Service:
+    """What the paths work with."""
+
+    pool: Pool
+    keys: KeyFile
+    limits: ServiceLimits
+    log: RequestLog
+
+
+_PUBLIC = APIRouter()
+_WORDS = APIRouter(dependencies=[Depends(HTTPBearer(auto_error=False))])
+_CODES = {400: "malformed", 404: "not_found", 405: "not_allowed", 422: "malformed"}
+
+Content: TypeAlias = dict[str, Any]
+
+
+def application(
+    pool: Pool, keys: KeyFile, limits: ServiceLimits, log: RequestLog, *, is_encrypted: bool = False
+) -> App:
+    """Return the application, guarded.
+
+    Parameters
+    ----------
+    pool : Pool
+        What answers.
+    keys : KeyFile
+        Who may ask.
+    limits : ServiceLimits
+        How much.
+    log : RequestLog
+        Gets a line for each request.
+    is_encrypted : bool
+        Whether the server speaks TLS.
+    """
+    app = FastAPI(
+        title="discreet", version=__version__, docs_url=None, redoc_url=None, redirect_slashes=False
+    )
+    app.state.service = _Service(pool=pool, keys=keys, limits=limits, log=log)
+    app.include_router(_PUBLIC)
+    app.include_router(_WORDS)
+    app.add_exception_handler(ServiceRefusal, _problem)
+    app.add_exception_handler(RequestValidationError, _problem)
+    app.add_exception_handler(HTTPException, _problem)
+    app.add_exception_handler(Exception, _problem)
+    return Guard(app, keys=keys, limits=limits, log=log, is_encrypted=is_encrypted)
+
+
+async def _problem(request: Request, error: Exception) -> Response:
+    """Answer with a problem of the catalogue; what was wrong with a body is not repeated."""
+    if isinstance(error, RequestValidationError):
+        error = ServiceRefusal("malformed")
+    elif isinstance(error, HTTPException):
+        error = ServiceRefusal(_CODES.get(error.status_code, "internal"))
+    return _answered(request, problem_of(error))
+
+
+def _answered(request: Request, content: Content) -> Response:
+    if "error" not in content:
+        return JSONResponse(content)
+    code = content["error"]["code"]
+    request.scope[PASSED]["code"] = code
+    return JSONResponse(content, status_code=CATALOGUE[code].status)
+
+
+def _service(request: Request) -> _Service:
+    found: _Service = request.app.state.service
+    return found
+
+
+def _key_for(request: Request, scope: str) -> AccessKey:
+    """Return the key of a request, if it may do this."""
+    key: AccessKey = request.scope[PASSED]["key"]
+    if scope not in key.scopes:
+        raise ServiceRefusal("forbidden")
+    return key
+
+
+@_PUBLIC.get("/health")
+async def health() -> Content:
+    """Say that the process lives."""
+    return {"status": "alive"}
+
+
+@_PUBLIC.get("/ready")
+async def ready(request: Request) -> Response:
+    """Say whether questions can be answered."""
+    if not _service(request).pool.is_ready:
+        raise ServiceRefusal("busy")
+    return JSONResponse({"status": "ready"})
+
+
+@_WORDS.get("/metrics")
+async def metrics(request: Request) -> Response:
+    """Count requests by word and status, in the form of Prometheus."""
+    _key_for(request, "metrics")
+    service = _service(request)
+    found = service.log.metrics(workers=service.pool.workers, restarts=service.pool.restarts)
+    return PlainTextResponse(found)
+
+
+@_WORDS.get("/v1/label")
+async def label(request: Request) -> Response:
+    """Return the JSON Schema of what an answer promises."""
+    return await _done(request, {"word": "label"})
+
+
+@_WORDS.get("/v1/tables")
+async def tables(request: Request) -> Response:
+    """Return what is declared about each table."""
+    _key_for(request, "tables")
+    return await _done(request, {"word": "tables"})
+
+
+@_WORDS.get("/v1/spent")
+async def spent(request: Request) -> Response:
+    """Return what was spent by all, and what is left for the owner of the key."""
+    key = _key_for(request, "spent")
+    everyone = "ledger" in key.scopes
+    return await _done(request, {"word": "spent", "analyst": key.name, "everyone": everyone})
+
+
+@_WORDS.get("/v1/ledger")
+async def ledger(request: Request, after: Annotated[int, Query(ge=0, le=2**53)] = 0) -> Response:
+    """Return up to 1,000 entries after one, as they are hashed, and the head."""
+    _key_for(request, "ledger")
+    return await _done(request, {"word": "ledger", "after": after})
+
+
+@_WORDS.post("/v1/preview")
+async def preview(request: Request, body: QuestionBody) -> Response:
+    """Return what a question would cost and how wrong its answer would be. Spends nothing."""
+    return await _done(request, _message(request, "preview", body))
+
+
+@_WORDS.post("/v1/explain")
+async def explain(request: Request, body: QuestionBody) -> Response:
+    """Describe how a question would be answered. Spends nothing."""
+    return await _done(request, _message(request, "explain", body))
+
+
+@_WORDS.post("/v1/ask")
+async def ask(request: Request, body: AskBody) -> Response:
+    """Pay, and answer. The same question with the same offer is answered again at no cost."""
+    began = asyncio.get_running_loop().time()
+    service, passed = _service(request), request.scope[PASSED]
+    message = {**_message(request, "ask", body), "form": body.form}
+    try:
+        content = await service.pool.do(message)
+    except ServiceRefusal as refusal:
+        content = problem_of(refusal)
+    found = content.get("content", content)
+    passed["cost"] = str(found.get("paid", ""))
+    passed["slot"] = await until_slot(began, service.limits.slot)
+    if service.keys.find(token_of(request.scope)) is None:  # revoked meanwhile: the answer stays in the store
+        raise ServiceRefusal("unauthorized")
+    return _answered(request, found)
+
+
+def _message(request: Request, word: str, body: QuestionBody) -> Content:
+    key = _key_for(request, word)
+    if len(body.question) > _service(request).limits.characters:
+        raise ServiceRefusal("too_large")
+    terms = body.model_dump(exclude={"question", "form"})
+    return {"word": word, "question": body.question, "analyst": key.name, "terms": terms}
+
+
+async def _done(request: Request, message: Content) -> Response:
+    content = await _service(request).pool.do(message)
+    return _answered(request, content.get("content", content))

@@ -1,0 +1,43 @@
+"""What a client sends: every field is known, and nothing in a body says who asks."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr, StringConstraints
+
+__all__ = ["AskBody", "QuestionBody"]
+
+ExactNumber = StrictInt | StrictFloat | Annotated[StrictStr, StringConstraints(max_length=100)]
+"""A number, or text such as "0.1" or "1/3" where digits count."""
+
+_Named = Annotated[dict[str, ExactNumber], Field(max_length=1000)]
+
+
+class QuestionBody(BaseModel):
+    """A question in SQL, and what is stated beside it. See `Curator.ask`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    question: StrictStr = Field(description="SQL over the declared tables")
+    epsilon: ExactNumber | None = None
+    delta: ExactNumber | None = None
+    rho: ExactNumber | None = None
+    error: _Named | None = Field(default=None, description="instead of an offer: the margin of each output")
+    confidence: ExactNumber | None = None
+    split: _Named | None = None
+    key_share: ExactNumber | None = None
+    rows: StrictInt | None = None
+    limits: StrictInt | Literal["auto"] | None = Field(default=None, description="rows of each person")
+    bounds: Literal["auto"] | None = Field(default=None, description="buy the bounds that are not declared")
+    fit_share: ExactNumber | None = None
+    keys: Literal["declared", "chosen", "in rounds"] | None = None
+
+
+class AskBody(QuestionBody):
+    """A question to be paid for."""
+
+    form: Literal["rows", "columns"] = Field(
+        default="rows",
+        description="rows as the shell prints them, or exact columns for the Python client",
+    )

@@ -1,0 +1,235 @@
+"""A server as if its curator were here: the same words, and the same answers."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping
+from decimal import Decimal
+from fractions import Fraction
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NoReturn, Self
+
+from discreet.curator import Preview, Release
+from discreet.data import AUTO, Limits
+from discreet.errors import (
+    BudgetExceeded,
+    EngineFailed,
+    LedgerUnavailable,
+    MissingExtra,
+    ParameterError,
+    RequestRefused,
+    ServerRefused,
+    UndeclaredColumn,
+    UnsupportedQuery,
+)
+from discreet.front import Spent
+from discreet.front.arguments import refuse_others
+from discreet.server.wire_form import received_preview, received_release
+
+if TYPE_CHECKING:
+    from discreet.privacy.rational import Number
+
+__all__ = ["Connection", "connect"]
+
+_SECONDS = 600.0
+_ERRORS: dict[str, type[Exception]] = {
+    "budget_exceeded": BudgetExceeded,
+    "undeclared": UndeclaredColumn,
+    "unsupported": UnsupportedQuery,
+    "refused": RequestRefused,
+    "too_many_groups": RequestRefused,
+    "ledger": LedgerUnavailable,
+}
+
+
+def connect(url: str, *, key: str, verify: str | bool = True, timeout: float = _SECONDS) -> Connection:
+    """Connect to a server of `discreet serve`. What is returned has the words of a `Curator`.
+
+    Parameters
+    ----------
+    url : str
+        Its address, such as ``https://clinic.example:8443``; without encryption on this machine only.
+    key : str
+        The key, as ``discreet keys create`` printed it. It says who asks.
+    verify : str or bool
+        The file of the certificates that are trusted; by default those of well-known authorities.
+    timeout : float
+        For how many seconds to wait for an answer.
+
+    Examples
+    --------
+    >>> import discreet as dp
+    >>> curator = dp.connect("http://127.0.0.1:8080", key="discreet_…")  # doctest: +SKIP
+    >>> curator.ask("SELECT city, COUNT(*) AS n FROM visits GROUP BY city", epsilon=0.5)  # doctest: +SKIP
+    """
+    return Connection(url, key=key, verify=verify, timeout=timeout)
+
+
+class Connection:
+    """A curator behind a server. See `connect`.
+
+    It takes questions in SQL. Whoever holds the key is the analyst.
+    """
+
+    def __init__(self, url: str, *, key: str, verify: str | bool = True, timeout: float = _SECONDS) -> None:
+        try:
+            import httpx
+        except ImportError:
+            raise MissingExtra("httpx", "serve") from None
+        place = httpx.URL(url)
+        if place.scheme != "https" and place.host not in {"localhost", "127.0.0.1", "::1"}:
+            raise ParameterError("url", "would send the key in the clear", "https://…, or this machine")
+        self._failures = httpx.HTTPError
+        self._http = httpx.Client(
+            base_url=place,
+            headers={"authorization": f"Bearer {key}"},
+            verify=verify if isinstance(verify, bool) else _trusted(verify),
+            timeout=timeout,
+            follow_redirects=False,
+            trust_env=False,
+        )
+        weakref.finalize(self, self._http.close)
+        self._url = f"{place.scheme}://{place.host}:{place.port}" if place.port else str(place)
+
+    def __repr__(self) -> str:
+        return f"Connection({self._url!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._http.close()
+
+    @property
+    def tables(self) -> Mapping[str, Any]:
+        """What is declared about each table, by name."""
+        found: Mapping[str, Any] = self._get("tables")["tables"]
+        return found
+
+    def ask(self, question: str, *unnamed: NoReturn, **terms: Any) -> Release:
+        """Spend, then answer. Takes what `Curator.ask` takes, except for the analyst, who holds the key.
+
+        The same question with the same offer returns the same answer at no cost, also after an answer was
+        lost on its way.
+        """
+        return received_release(self._post("ask", question, unnamed, terms, form="columns"))
+
+    sql = ask
+
+    def preview(self, question: str, *unnamed: NoReturn, **terms: Any) -> Preview:
+        """Return what a question would cost and how wrong its answer would be. Spends nothing."""
+        return received_preview(self._post("preview", question, unnamed, terms))
+
+    def explain(self, question: str, *unnamed: NoReturn, **terms: Any) -> str:
+        """Describe how a question would be answered: plan, bounds, sensitivities and, if offered, cost."""
+        return str(self._post("explain", question, unnamed, terms)["explanation"])
+
+    @property
+    def spent(self) -> Spent:
+        """What was spent so far, by all."""
+        found = self._get("spent")
+        return Spent(
+            epsilon=float(found["epsilon"]),
+            delta=found["delta"],
+            rho=found["rho"],
+            lifetime_epsilon=float(found["lifetime_epsilon"]),
+            lifetime_rho=found["lifetime_rho"],
+            requests=found["requests"],
+        )
+
+    @property
+    def left(self) -> float:
+        """The largest pure epsilon that the next request of this key may cost."""
+        return float(self._get("spent")["left"]["epsilon"])
+
+    def ledger(self, after: int = 0) -> list[str]:
+        """Return all entries after one, each a line as it is hashed. For owners and auditors."""
+        lines: list[str] = []
+        while True:
+            found = self._get("ledger", after=after + len(lines))["entries"]
+            lines += found
+            if not found:
+                return lines
+
+    def _get(self, word: str, **query: int) -> dict[str, Any]:
+        return self._sent("GET", word, params=query)
+
+    def _post(
+        self, word: str, question: object, unnamed: tuple[object, ...], terms: dict[str, Any], **more: str
+    ) -> dict[str, Any]:
+        if "analyst" in terms:
+            raise ParameterError("analyst", "is stated", "none: a server charges who holds the key")
+        refuse_others(unnamed, [name for name in terms if name not in _TERMS])
+        if not isinstance(question, str):
+            raise ParameterError("question", "is not SQL, which is what a server reads", "text")
+        stated = {name: _written(name, value) for name, value in terms.items() if value is not None}
+        return self._sent("POST", word, json={"question": question, **stated, **more})
+
+    def _sent(self, method: str, word: str, **content: Any) -> dict[str, Any]:
+        try:
+            response = self._http.request(method, f"/v1/{word}", **content)
+            found: dict[str, Any] = response.json()
+        except self._failures:
+            raise ServerRefused("unreachable", "the server did not answer; what was charged stays") from None
+        except ValueError:
+            raise ServerRefused("unreadable", "what answered is not a server of discreet") from None
+        if "error" in found:
+            raise _error(found["error"])
+        return found
+
+
+_TERMS = (
+    "epsilon",
+    "delta",
+    "rho",
+    "error",
+    "confidence",
+    "split",
+    "key_share",
+    "rows",
+    "limits",
+    "bounds",
+    "fit_share",
+    "keys",
+)
+
+
+def _written(name: str, value: object) -> object:
+    """Return a term for JSON, with all its digits."""
+    if value is AUTO:
+        return AUTO.value
+    if isinstance(value, Limits):
+        if value.rows is None or value.groups is not None:
+            raise ParameterError(name, "are not a number of rows", "Limits(rows=…) or AUTO")
+        return value.rows
+    if isinstance(value, Mapping) and name != "bounds":
+        return {output: _number(one) for output, one in value.items()}
+    if isinstance(value, str | int):
+        return value
+    if isinstance(value, float | Fraction | Decimal):
+        return _number(value)
+    raise ParameterError(name, "cannot be sent to a server", "numbers, text, Limits(rows=…) or AUTO")
+
+
+def _number(value: Number) -> object:
+    return value if isinstance(value, int | str) else str(value)
+
+
+def _trusted(file: str) -> Any:
+    import ssl
+
+    return ssl.create_default_context(cafile=file)
+
+
+def _error(found: Mapping[str, str]) -> Exception:
+    """Return what a curator would have raised here."""
+    code, message = found["code"], found["message"]
+    if code == "not_finished":
+        return EngineFailed()
+    if code == "parameter":
+        return ParameterError(found["parameter"], found["problem"], found["allowed"])
+    return _ERRORS[code](message) if code in _ERRORS else ServerRefused(code, message)

@@ -1,0 +1,136 @@
+"""What a worker does for each word of the server: it asks its curator, and returns what becomes JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import isfinite
+from typing import Any, TypeAlias
+
+from discreet.curator import schema
+from discreet.curator.release.json_form import preview_object, release_object
+from discreet.curator.table_records import declare
+from discreet.data import AUTO, Limits
+from discreet.errors import ParameterError, RequestRefused
+from discreet.front.bill import bill_of
+from discreet.front.curator import Curator
+from discreet.privacy.decimals import json_number
+from discreet.server.catalogue import ServiceRefusal
+from discreet.server.service_limits import ServiceLimits
+from discreet.server.wire_form import sent_release
+
+__all__ = ["WORDS", "do_word"]
+
+Message: TypeAlias = Mapping[str, Any]
+
+_TERMS = ("epsilon", "delta", "rho", "error", "confidence", "split", "key_share", "rows", "fit_share", "keys")
+_MOST_ENTRIES = 1000
+
+
+def do_word(curator: Curator, message: Message, limits: ServiceLimits) -> dict[str, object]:
+    """Return what the curator says to a word. Refusals and failures are raised."""
+    return WORDS[message["word"]](curator, message, limits)
+
+
+def _ask(curator: Curator, message: Message, limits: ServiceLimits) -> dict[str, object]:
+    """Pay, and answer: all is refused that can be, before anything is charged."""
+    question, analyst, terms = message["question"], message["analyst"], _terms(message)
+    found = curator.preview(question, analyst=analyst, **terms)
+    _check_groups(curator, question, terms, limits)
+    release = curator.ask(question, analyst=analyst, **terms)
+    bill = bill_of(curator, release, analyst, paid_before=found.answered)
+    content = sent_release(release) if message["form"] == "columns" else release_object(release)
+    return {**content, **bill.to_object()}
+
+
+def _preview(curator: Curator, message: Message, limits: ServiceLimits) -> dict[str, object]:
+    terms = _terms(message)
+    found = curator.preview(message["question"], analyst=message["analyst"], **terms)
+    _check_groups(curator, message["question"], terms, limits)
+    return preview_object(found)
+
+
+def _explain(curator: Curator, message: Message, limits: ServiceLimits) -> dict[str, object]:
+    del limits
+    return {"explanation": curator.explain(message["question"], **_terms(message))}
+
+
+def _tables(curator: Curator, message: Message, limits: ServiceLimits) -> dict[str, object]:
+    del message, limits
+    today = None if curator.today is None else curator.today.isoformat()
+    return {"tables": declare(curator.tables), "today": today}
+
+
+def _spent(curator: Curator, message: Message, limits: ServiceLimits) -> dict[str, object]:
+    """Return what was spent by all, what is left for the one who asks, and if they may know, by whom."""
+    del limits
+    account, spent = curator.account(), curator.spent
+    content: dict[str, object] = {
+        "epsilon": json_number(spent.epsilon),
+        "delta": spent.delta,
+        "rho": spent.rho,
+        "lifetime_epsilon": json_number(spent.lifetime_epsilon),
+        "lifetime_rho": spent.lifetime_rho,
+        "requests": spent.requests,
+        "budget": str(account.caps),
+        "period": account.period or None,
+        "analyst": message["analyst"],
+        "left": {"epsilon": curator.remaining_of(message["analyst"]).epsilon},
+    }
+    if message["everyone"]:
+        read = {name: account.spent_by(name) for name in account.names()}
+        content["analysts"] = [
+            {"name": name, "epsilon": epsilon if isfinite(epsilon) else None, "delta": float(delta)}
+            for name, (epsilon, delta) in read.items()
+        ]
+    return content
+
+
+def _ledger(curator: Curator, message: Message, limits: ServiceLimits) -> dict[str, object]:
+    """Return entries as they are hashed, so that a reader can check the chain, and the head."""
+    del limits
+    after, lines = message["after"], []
+    for entry in curator.ledger.entries():
+        if entry.sequence > after:
+            lines.append(entry.to_json())
+        if len(lines) == _MOST_ENTRIES:
+            break
+    head = curator.ledger.anchor()
+    return {"entries": lines, "head": {"sequence": head.sequence, "hash": head.hash}}
+
+
+def _label(curator: Curator, message: Message, limits: ServiceLimits) -> dict[str, object]:
+    del curator, message, limits
+    return schema()
+
+
+WORDS: dict[str, Callable[[Curator, Message, ServiceLimits], dict[str, object]]] = {
+    "ask": _ask,
+    "preview": _preview,
+    "explain": _explain,
+    "tables": _tables,
+    "spent": _spent,
+    "ledger": _ledger,
+    "label": _label,
+}
+"""What is done for each word."""
+
+
+def _terms(message: Message) -> dict[str, Any]:
+    """Return what `Curator.ask` takes beside the question; who asks is not among it."""
+    stated = message["terms"]
+    terms = {name: stated[name] for name in _TERMS if stated.get(name) is not None}
+    if stated.get("bounds") is not None:
+        terms["bounds"] = AUTO
+    if (limits := stated.get("limits")) is not None:
+        terms["limits"] = AUTO if limits == AUTO.value else Limits(rows=limits)
+    return terms
+
+
+def _check_groups(curator: Curator, question: str, terms: Mapping[str, Any], limits: ServiceLimits) -> None:
+    """Refuse a question with more groups than are answered; how many it has follows from declared keys."""
+    try:
+        plans = curator.request(question, **terms).plans
+    except (RequestRefused, ParameterError):  # keys are chosen, or bought: then nothing is known in advance
+        return
+    if any(getattr(plan, "cells", 0) > limits.groups for plan in plans):
+        raise ServiceRefusal("too_many_groups")
