@@ -109,5 +109,6 @@ print("by moments:", round(dp.accounting.theorems.moments_epsilon(4, 0.01, 10_00
 import private_tree
 
 found = private_tree.accuracies(rows=1000, runs=2)
-for first, rates in found.items():
-    print(first, [round(rate, 3) for rate in rates])
+for depth, rates in found.items():
+    print(f"depth {depth}, right on new data by epsilon:", [round(rate, 3) for rate in rates])
+private_tree.plot(found)
