@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 JOBS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow coverage corpus mutants lint bench clean
+.PHONY: help demo test test-slow coverage corpus mutants lint docs dist bench clean
 
 # Every core runs its own tests: more threads would only wait for each other. Many tests start interpreters,
 # which need not compile the same files again and again. Tests take from a millisecond to a minute, so a worker
@@ -43,6 +43,15 @@ lint: $(VENV)/.lint  ## style, types, layers, spelling
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/codespell
+
+docs: $(VENV)/.docs  ## the documentation site, in build/site: reference, lectures and guides are run
+	OMP_NUM_THREADS=1 NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
+	@echo "build/site is ready: $(BIN)/python -m http.server --directory build/site"
+
+dist: $(VENV)/.dist  ## wheel and sdist, each installed and tried in an environment of its own
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m book.packages dist
 
 bench: $(VENV)/.bench $(PEER)/.done  ## speed and accuracy against NumPy and the peers
 	$(BIN)/python -m benchmarks.noise
@@ -81,6 +90,14 @@ $(VENV)/.test: $(VENV)/.torch
 
 $(VENV)/.lint: $(VENV)/.torch
 	$(PIP) -e '.[lint,test]'
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.test
+	$(PIP) -e '.[docs]'
+	@touch $@
+
+$(VENV)/.dist: $(VENV)/.python
+	$(PIP) build
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.core

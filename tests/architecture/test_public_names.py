@@ -18,7 +18,7 @@ from randomness import some_seed
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "discreet"
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "guides").glob("*.md")])
 PROOFS = sorted((ROOT / "docs" / "proofs").glob("*.md"))
 PACKAGES = sorted(path.parent for path in SOURCE.rglob("__init__.py") if "__all__" in path.read_text())
 
