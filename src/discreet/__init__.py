@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from discreet.mechanisms import Gaussian, Laplace
     from discreet.privacy import Sensitivity, events, guarantees, neighbors, sensitivity
     from discreet.queries.counts import cdf, marginals, ranges
-    from discreet.server import connect
+    from discreet.server.client import connect
 
 __all__ = [
     "AUTO",
