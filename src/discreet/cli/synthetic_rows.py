@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from discreet.cli.rendering import grid
-from discreet.curator.release.json_form import json_value
 from discreet.visible import visible, visible_json
 
 if TYPE_CHECKING:
@@ -22,6 +21,8 @@ _SHOWN = 10
 
 def render_rows(found: SynthesisRelease, form: str, *, seed: int, bill: Mapping[str, object]) -> bytes:
     """Return synthetic rows as the bytes of a file; a table for people shows the first ten."""
+    from discreet.curator.release.json_form import json_value
+
     if form == "parquet":
         return _parquet(found, seed)
     columns = found.data.columns(found.rows, seed=seed)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.cli import charge_lines, declared, new_files, rendering
 from discreet.cli.answering import previewed
-from discreet.cli.bill import bill_of
+from discreet.cli.bill import bill_lines
 from discreet.cli.command import Command
 from discreet.cli.progress import note, working
 from discreet.cli.runs import whole_number
@@ -16,7 +16,7 @@ from discreet.cli.synthetic_rows import render_rows
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
-    from discreet.cli.bill import Bill
+    from discreet.front.bill import Bill
     from discreet.synthesis.asking.synthesis_release import SynthesisRelease
 
 __all__ = ["SYNTHESIZE"]
@@ -106,6 +106,8 @@ def _preview(options: Namespace, question: dict[str, Any]) -> str:
 
 def _pay(options: Namespace, question: dict[str, Any]) -> str:
     """Pay, draw rows, write the files that are wanted, and return what is printed."""
+    from discreet.front.bill import bill_of
+
     read = declared.declaration(options)
     written = ("output", "label", "measured") if options.overwrite else ()
     for name in (*written, "log"):
@@ -138,11 +140,11 @@ def _delivered(options: Namespace, found: SynthesisRelease, bill: Bill) -> str:
         new_files.write(options.measured, counts, overwrite=options.overwrite)
     if options.output is not None:
         new_files.write(options.output, content, overwrite=options.overwrite)
-        return "\n".join([f"wrote {options.output}", repr(found.data), str(bill)])
+        return "\n".join([f"wrote {options.output}", repr(found.data), bill_lines(bill)])
     text = content.decode().removesuffix("\n")
     if form == "table":
-        return f"{text}\n\n{bill}"
-    note(str(bill))
+        return f"{text}\n\n{bill_lines(bill)}"
+    note(bill_lines(bill))
     return text
 
 
