@@ -6,7 +6,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from discreet.curator.request.identity import canonical_identity, check_names, check_versions, keyed_digest
+from discreet.curator.request.identity import (
+    canonical_identity,
+    check_versioned,
+    check_versions,
+    keyed_digest,
+)
 from discreet.data.language.relations import Source
 from discreet.errors import ParameterError
 
@@ -45,10 +50,10 @@ def test_an_identity_holds_the_content_and_the_versions_in_one_order():
 
 
 def test_versions_of_other_tables_are_refused():
-    check_names((("visits", "1"),), Source(table="visits"))
+    check_versioned((("visits", "1"),), Source(table="visits"))
     for others in ((), (("staff", "1"),), (("visits", "1"), ("staff", "1"))):
         with pytest.raises(ParameterError, match="versions"):
-            check_names(others, Source(table="visits"))
+            check_versioned(others, Source(table="visits"))
 
 
 def test_tables_of_another_version_are_refused():

@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.curator.request.identity import check_names, check_versions
+from discreet.curator.request.identity import check_versioned, check_versions
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Output, Part
 from discreet.data import Statistic, Table, fresh_salt
@@ -90,7 +90,7 @@ class CountedKeysRequest(KeyRequest):
         reach = Reach(keys=self.plan.keys, rows=self.plan.rows, total=self.plan.total)
         if self.mechanism.reach != reach or self.mechanism.neighbors != ADD_REMOVE_PERSON:
             raise ParameterError("mechanism", "does not cover the plan", "one made for what a person adds")
-        check_names(self.versions, self.plan.source)
+        check_versioned(self.versions, self.plan.source)
 
     def check(self, tables: Mapping[str, Table]) -> None:
         """Refuse tables that it was not made for, before anything is charged."""

@@ -12,7 +12,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.curator.ledger import JsonValue
-from discreet.curator.request.identity import canonical_identity, check_names, check_versions, keyed_digest
+from discreet.curator.request.identity import (
+    canonical_identity,
+    check_versioned,
+    check_versions,
+    keyed_digest,
+)
 from discreet.curator.request.learner import Drawn, Learner
 from discreet.curator.request.only_answer import drawn_once, read_drawn
 from discreet.curator.request.request import Expectation
@@ -54,7 +59,7 @@ class FitRequest:
     def __post_init__(self) -> None:
         if not _is_proven(self.learner):
             raise ParameterError("learner", "is not one that was proven", "what a model of learning makes")
-        check_names(self.versions, self.plan.source)
+        check_versioned(self.versions, self.plan.source)
         if (
             tuple(axis.column for axis in self.plan.columns) != self.learner.columns
             or self.plan.reader != self.learner.kind

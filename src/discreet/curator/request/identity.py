@@ -16,7 +16,7 @@ from discreet.data import Table
 from discreet.data.language.relations import Relation, public_tables, sources_of
 from discreet.errors import ParameterError
 
-__all__ = ["Versions", "canonical_identity", "check_names", "check_versions", "keyed_digest"]
+__all__ = ["Versions", "canonical_identity", "check_versioned", "check_versions", "keyed_digest"]
 
 Versions: TypeAlias = tuple[tuple[str, str], ...]
 """The tables that are read, each with the version of its data."""
@@ -28,7 +28,7 @@ def canonical_identity(content: Mapping[str, object], versions: Versions) -> byt
     return json.dumps(held, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
 
 
-def check_names(versions: Versions, source: Relation) -> None:
+def check_versioned(versions: Versions, source: Relation) -> None:
     """Refuse versions that are not those of the tables of a relation, in order."""
     if tuple(name for name, _ in versions) != (*sources_of(source), *public_tables(source)):
         raise ParameterError("versions", "are not those of the plan's tables", "one for each table")

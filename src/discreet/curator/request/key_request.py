@@ -7,7 +7,12 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from discreet.curator.ledger import JsonValue
-from discreet.curator.request.identity import canonical_identity, check_names, check_versions, keyed_digest
+from discreet.curator.request.identity import (
+    canonical_identity,
+    check_versioned,
+    check_versions,
+    keyed_digest,
+)
 from discreet.curator.request.request import AnswerColumn, Output
 from discreet.data import Keys, Table, fresh_salt, from_object, to_object
 from discreet.data.key_counts import check_key_plan, compute_key_counts
@@ -64,7 +69,7 @@ class KeyRequest:
             raise ParameterError(
                 "mechanism", "does not cover the plan", "one made for as many keys of a person"
             )
-        check_names(self.versions, self.plan.source)
+        check_versioned(self.versions, self.plan.source)
 
     def check(self, tables: Mapping[str, Table]) -> None:
         """Refuse tables that it was not made for, before anything is charged."""

@@ -19,7 +19,12 @@ from numpy.typing import NDArray
 from discreet.curator.ledger import JsonValue
 from discreet.curator.request.answer_keys import keys_of_levels
 from discreet.curator.request.histogram import HistogramMechanism
-from discreet.curator.request.identity import canonical_identity, check_names, check_versions, keyed_digest
+from discreet.curator.request.identity import (
+    canonical_identity,
+    check_versioned,
+    check_versions,
+    keyed_digest,
+)
 from discreet.data import Measure, Plan, Statistic, Table, sensitivity, to_object
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.mechanisms import Gaussian, Laplace
@@ -269,7 +274,7 @@ class Request:
             self._fits(part) for part in self.parts
         ):
             raise ParameterError("parts", "are not those of the plan", "one for each measure, in order")
-        check_names(self.versions, self.plan.source)
+        check_versioned(self.versions, self.plan.source)
         if {measure for output in self.outputs for measure in output.measures} != set(self.plan.measures):
             raise ParameterError(
                 "outputs", "leave a measure unread or read another", "what the plan measures"

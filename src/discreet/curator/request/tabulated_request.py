@@ -14,7 +14,12 @@ from fractions import Fraction
 
 from discreet.array_types import Integers
 from discreet.curator.ledger import JsonValue
-from discreet.curator.request.identity import canonical_identity, check_names, check_versions, keyed_digest
+from discreet.curator.request.identity import (
+    canonical_identity,
+    check_versioned,
+    check_versions,
+    keyed_digest,
+)
 from discreet.curator.request.only_answer import drawn_once, read_drawn
 from discreet.curator.request.request import AnswerColumn, Expectation
 from discreet.curator.request.statistics.base import AnswerKeys
@@ -93,7 +98,7 @@ class TabulatedRequest:
     def __post_init__(self) -> None:
         if not isinstance(self.mechanism, TableMechanism):
             raise ParameterError("mechanism", "does not read tables of counts", "a TableMechanism")
-        check_names(self.versions, self.plan.source)
+        check_versioned(self.versions, self.plan.source)
         confidence_level(self.confidence)
 
     @property
