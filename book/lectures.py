@@ -2,7 +2,8 @@
 
 A line ``# %% [markdown]`` begins a cell of text, each line behind ``#``. A line ``# %% Title`` begins a cell
 of code, which is known by its title. Editors run such cells one by one, and `python` runs the whole file,
-with examples/ on its path. docs/lectures/rows.toml says which cells show which row of a course (tests/mission.toml).
+with examples/ on its path. docs/lectures/rows.toml says which cells show which row of a course
+(tests/mission.toml).
 """
 
 from __future__ import annotations
