@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
+from matplotlib import pyplot
 
 import discreet
 
@@ -27,6 +28,7 @@ def test_docstring_examples(name):
 def test_pages_run(page, tmp_path, monkeypatch):
     """Python blocks of a page run in order, in one namespace; `>>>` blocks also check what they print."""
     monkeypatch.chdir(tmp_path)
+    pyplot.close("all")
     namespace: dict[str, object] = {}
     for block in re.findall(r"^```python\n(.*?)^```", page.read_text(), flags=re.MULTILINE | re.DOTALL):
         if ">>>" in block:

@@ -112,3 +112,37 @@ found = private_tree.accuracies(rows=1000, runs=2)
 for depth, rates in found.items():
     print(f"depth {depth}, right on new data by epsilon:", [round(rate, 3) for rate in rates])
 private_tree.plot(found)
+
+# %% [markdown]
+# ## Teachers, secrets and doses
+#
+# Teachers see disjoint people and vote; only noisy winners leave, so a student that learns from them costs
+# nothing more. A person changes one teacher, and so two counts by one: an answer with Laplace noise of scale
+# 1/γ costs 2γ. What a model remembers, and what it tells about people, can be measured, too.
+
+# %% Teachers that vote
+import private_teachers
+
+for teachers, one, most, lead in private_teachers.agreement((2, 10, 40)):
+    print(f"{teachers:3d} teachers: one is right {one:.2f}, most are {most:.2f}, by a lead of {lead:.2f}")
+answered, learned = private_teachers.student(40)
+print(f"answers that are right {answered:.2f}, of a student that learned from them {learned:.2f}")
+votes = dp.learning.LNMax(gamma=0.05, teachers=40, classes=10)
+print(votes)
+
+# %% What a table remembers of a planted row
+import planted_secrets
+
+for epsilon in (None, 8.0, 0.5):
+    bits = [planted_secrets.table_exposure(epsilon, np.random.default_rng(seed)).bits for seed in range(5)]
+    print(
+        "without noise" if epsilon is None else f"epsilon {epsilon}", [round(one, 1) for one in bits], "bits"
+    )
+
+# %% Doses and genotypes
+import dosing_study
+
+found = dosing_study.study(count=1500, runs=2, epsilons=(0.1, 1.0))
+for name, measures in found.items():
+    print(f"{name:<16}", {measure: round(float(values.mean()), 3) for measure, values in measures.items()})
+dosing_study.plot(found)

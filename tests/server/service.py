@@ -148,8 +148,9 @@ def serving(directory: Path, *options: str, plant: str = "", name: str = "server
         yield Service(directory=directory, url=line.split(" on ")[1].strip(), process=process)
     finally:
         process.terminate()
-        assert process.wait(120) == 0
+        ended = process.wait(120)
         process.stdout.close()
+        assert ended == 0
 
 
 def logged(service: Service) -> list[dict]:

@@ -150,13 +150,13 @@ def test_an_answer_and_its_line_have_the_same_number(service):
 def test_what_is_not_http_does_no_harm(service, raw):
     host, port = service.url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=60) as connection:
-        connection.sendall(raw)
-        connection.shutdown(socket.SHUT_WR)
         answer = b""
-        try:
+        try:  # the server may hang up at any moment
+            connection.sendall(raw)
+            connection.shutdown(socket.SHUT_WR)
             while part := connection.recv(4096):
                 answer += part
-        except ConnectionResetError:
+        except OSError:
             pass
     assert not answer or answer.startswith(b"HTTP/1.1 4")
     assert service.send("GET", "/health").status_code == 200

@@ -171,7 +171,9 @@ def test_another_budget_repeats_no_search(monkeypatch, budget):
     for module in (p_identity_module, weighted_tree_module):
         minimize = module.minimize
         monkeypatch.setattr(
-            module, "minimize", lambda *args, real=minimize: searches.append(1) or real(*args)
+            module,
+            "minimize",
+            lambda *args, real=minimize, **rest: searches.append(1) or real(*args, **rest),
         )
     root = optimizer_module._Queries.root
     monkeypatch.setattr(
