@@ -37,6 +37,7 @@ def main() -> None:
         batch=40,
         steps=6,
         physical=8,
+        clip=2.0 if noise == "differ" and rank else 1.0,
         record=folder / "journal" if rank == 0 else None,
         group=distributed.group.WORLD,
     )

@@ -22,7 +22,10 @@ def trained(folder: Path, ranks: int, noise: str):
         subprocess.Popen([sys.executable, str(SCRIPT), str(folder), str(rank), str(ranks), noise])
         for rank in range(ranks)
     ]
-    assert [one.wait(timeout=300) for one in running] == [0] * ranks
+    ended = [one.wait(timeout=300) for one in running]
+    if noise == "differ":
+        return ended
+    assert ended == [0] * ranks
     return [torch.load(folder / f"weights{rank}") for rank in range(ranks)]
 
 
@@ -43,6 +46,12 @@ def test_all_processes_have_the_noise_of_the_first_and_one_record(tmp_path):
     assert 1.9 < account[2] <= 2
     assert all(torch.equal(one, other) for one, other in zip(first, second, strict=True))
     assert (tmp_path / "run" / "journal").read_text().count('{"taken"') == 6
+
+
+@pytest.mark.slow
+def test_processes_with_different_plans_are_refused_in_all(tmp_path):
+    """One that clips at twice the bound would move the sum twice as far as the first adds noise for."""
+    assert trained(tmp_path / "run", 2, "differ") == [1, 1]
 
 
 def test_one_process_shares_with_nobody():

@@ -22,6 +22,8 @@ from discreet.learning.deep.example_rows import ExampleRows, PhysicalBatch
 from discreet.learning.deep.plan import TrainingPlan
 from discreet.learning.deep.processes import Processes
 from discreet.learning.deep.secret_randomness import SecretRandomness
+from discreet.noise import current
+from discreet.noise import is_private as is_private_result
 from discreet.privacy.events import Event
 from discreet.privacy.rational import Number
 
@@ -79,6 +81,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
         self._groups = _groups(model, self._parameters, per_layer=plan.clipping.per_layer)
         self._book = Book(model, self._parameters)
         self._processes = processes
+        processes.check_same(json.dumps(plan.to_object(), sort_keys=True))
         with torch.no_grad():
             processes.share([value.data for value in (*model.parameters(), *model.buffers())])
         self._taken, self._bound = taken, plan.clipping.bound
@@ -229,10 +232,13 @@ class PrivateOptimizer(torch.optim.Optimizer):
         if self._processes.is_first:
             means, self._bound, is_private = self._release(total, self._bound, self._taken - 1)
         else:
-            means, is_private = total.shaped(np.zeros(self._plan.size)), True
+            means, is_private = (
+                total.shaped(np.zeros(self._plan.size)),
+                is_private_result(current().mark(np.zeros(1))),
+            )
         self._processes.share(means)
         self._bound = self._processes.shared(self._bound)
-        self._is_private = self._is_private and self._processes.shared(float(is_private)) == 1.0
+        self._is_private = self._is_private and self._processes.total(int(not is_private)) == 0
         for parameter, mean in zip(self._parameters, means, strict=True):
             parameter.grad = mean.to(parameter.dtype)
         self._inner.step()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import torch
@@ -18,7 +19,8 @@ class Processes:
     Parameters
     ----------
     group : ProcessGroup or None
-        That of `torch.distributed`; None for a run in one process.
+        That of `torch.distributed`; None for a run in one process. It must carry tensors of the processor too
+        (``"cpu:gloo,cuda:nccl"``).
 
     Guarantee
     ---------
@@ -43,6 +45,12 @@ class Processes:
         held = torch.tensor([number], dtype=torch.int64)
         distributed.all_reduce(held, group=self._group)
         return int(held[0])
+
+    def check_same(self, text: str) -> None:
+        """Refuse, in every process, plans of which one differs from that of the first."""
+        digest = int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")  # exact in doubles
+        if self.total(int(self.shared(digest) != digest)):
+            raise ParameterError("group", "has processes with different plans", "the same numbers in all")
 
     def add_up(self, sums: list[Tensor]) -> None:
         """Put the sums over all processes in place of those of this one."""
