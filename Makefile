@@ -7,13 +7,13 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 JOBS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow coverage corpus mutants lint docs dist bench clean
+.PHONY: help demo test test-slow test-all coverage corpus mutants lint docs dist bench clean
 
 # Every core runs its own tests: more threads would only wait for each other. Many tests start interpreters,
 # which need not compile the same files again and again. Tests take from a millisecond to a minute, so a worker
 # that is done takes tests from another.
-test test-slow coverage mutants: export OMP_NUM_THREADS := 1
-test test-slow coverage mutants: export PYTHONDONTWRITEBYTECODE :=
+test test-slow test-all coverage mutants: export OMP_NUM_THREADS := 1
+test test-slow test-all coverage mutants: export PYTHONDONTWRITEBYTECODE :=
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 help:  ## list the targets
@@ -25,11 +25,14 @@ demo: $(VENV)/.demo  ## walk a clinic's million visits from declaration to ledge
 test: $(VENV)/.test  ## every test, the long ones in part
 	$(PYTEST) -m "not slow"
 
-test-slow: $(VENV)/.test  ## the long tests, and those of properties with all examples
+test-slow: $(VENV)/.test  ## the long tests, and those of properties with more examples
 	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile=thorough
 
+test-all: $(VENV)/.test  ## every test in full, for hours
+	EFFORT=all $(PYTEST) --hypothesis-profile=thorough
+
 coverage: $(VENV)/.test  ## intervals of calculated answers over ten thousand releases each
-	RELEASES=all $(PYTEST) -m slow -k "cover" tests/queries tests/curator tests/learning
+	EFFORT=all $(PYTEST) -m slow -k "cover" tests/queries tests/curator tests/learning
 
 corpus: $(VENV)/.test  ## how many of 400 queries, as people write them, are answered
 	$(BIN)/python -m tests.corpus

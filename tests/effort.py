@@ -1,16 +1,15 @@
-"""How much a test does: a part of it in `make test`, and all of it in `make test-slow`.
+"""How much a test does: a part of it in `make test`, more in `make test-slow`, and all of it in `make test-all`.
 
-`make test` is for every change, so it must be quick; `make test-slow` runs before a release. Tests that are
-long come in two sizes, in one of three ways:
+`make test` is for every change, so it must be quick; `make test-slow` is for what others get, and takes half an
+hour; `make test-all` takes hours, before a release. Tests that are long come in sizes, in one of these ways:
 
-- `examples`: Hypothesis tries fewer examples, unless the profile is "thorough", as in `make test-slow`, which
-  runs all tests of properties again, whether they are marked as slow or not, with half of their examples, and
-  with all of them if ``EXAMPLES=all``;
-- ``@pytest.mark.few(n)``: of the cases of one test, n are run by `make test`, and the others are slow;
-- `sizes`: one body is run with a small number, and with a large one, which is slow.
-
-`make coverage` simulates 40 times as many releases as `make test-slow` (`releases`), and ``CORPUS=all make
-test-slow`` asks the whole corpus on every engine.
+- `examples`: of its examples Hypothesis tries one in `SHARE`, and in the profile "thorough", as in `make
+  test-slow`, which runs all tests of properties again, whether they are marked as slow or not, one in four;
+- ``@pytest.mark.few(n, slow=m)``: of the cases of one test, n are run by `make test`, and m others by `make
+  test-slow`, which runs all others if there is no m;
+- `sizes`: one body is run with a small number, with a large one, which is slow, and with a huge one;
+- `releases`: of the releases to simulate, `make test-slow` makes one in forty;
+- ``@pytest.mark.exhaustive``: for `make test-all` alone.
 
 Whatever needs Spark is slow, so that `make test` starts no Java.
 """
@@ -27,6 +26,8 @@ from randomness import IS_FRESH
 
 SHARE = 16
 LEAST = 2
+ALL = os.environ.get("EFFORT") == "all"
+"""Whether this is `make test-all`."""
 
 
 def register_profiles() -> None:
@@ -40,41 +41,60 @@ def register_profiles() -> None:
 
 
 def examples(full: int) -> int:
-    """Return how many examples to try: half of them in the profile "thorough", else one in `SHARE`."""
+    """Return how many examples to try: one in four in the profile "thorough", else one in `SHARE`."""
     if settings.get_current_profile_name() == "thorough":
         return _thorough(full)
     return min(full, max(LEAST, full // SHARE))
 
 
 def _thorough(full: int) -> int:
-    return full if os.environ.get("EXAMPLES") == "all" else max(1, full // 2)
+    return full if ALL else max(1, full // 4)
 
 
 def releases(full: int) -> int:
-    """Return how many releases to simulate: all of them in `make coverage`, else a few."""
-    return full if os.environ.get("RELEASES") == "all" else full // 40
+    """Return how many releases to simulate: all of them in `make test-all`, else a few."""
+    return full if ALL else full // 40
 
 
-def sizes(small: object, *full: object) -> list[object]:
+def sizes(small: object, *full: object, exhaustive: object = None) -> list[object]:
     """Return parameters of one test: the small one for `make test`, and the others for `make test-slow`.
 
-    A tuple stands for several parameters.
+    A tuple stands for several parameters. What is exhaustive is for `make test-all` alone.
     """
-    spread = (one if isinstance(one, tuple) else (one,) for one in full)
-    return [small, *(pytest.param(*one, marks=pytest.mark.slow) for one in spread)]
+    huge = [] if exhaustive is None else [(exhaustive, pytest.mark.exhaustive)]
+    spread = [*((one, pytest.mark.slow) for one in full), *huge]
+    return [
+        small,
+        *(pytest.param(*(one if isinstance(one, tuple) else (one,)), marks=mark) for one, mark in spread),
+    ]
 
 
 def mark_all_but_a_few(items: list[pytest.Item]) -> None:
-    """Mark all but a few cases of a test as slow, where it has the mark `few`."""
+    """Mark all but a few cases of a test as slow or exhaustive, where it has the mark `few`."""
     marked = [
-        item for item in items if item.get_closest_marker("few") and not item.get_closest_marker("slow")
+        item
+        for item in items
+        if item.get_closest_marker("few")
+        and not any(item.get_closest_marker(name) for name in ("slow", "exhaustive"))
     ]
     for _, cases in groupby(marked, key=lambda item: (item.path, item.originalname)):
         every = list(cases)
-        kept = _spread(every, every[0].get_closest_marker("few").args[0])
-        for place, item in enumerate(every):
-            if place not in kept:
-                item.add_marker(pytest.mark.slow)
+        asked = every[0].get_closest_marker("few")
+        kept = _spread(every, asked.args[0])
+        rest = [item for place, item in enumerate(every) if place not in kept]
+        slow = _spread(rest, asked.kwargs.get("slow", len(rest)))
+        for place, item in enumerate(rest):
+            item.add_marker(pytest.mark.slow if place in slow else pytest.mark.exhaustive)
+
+
+def leave_out_exhaustive(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep what is exhaustive for `make test-all`, where it is slow."""
+    long = [item for item in items if item.get_closest_marker("exhaustive")]
+    for item in long:
+        item.add_marker(pytest.mark.slow)
+    if long and not ALL:
+        config.hook.pytest_deselected(items=long)
+        items[:] = [item for item in items if not item.get_closest_marker("exhaustive")]
 
 
 def mark_spark(items: list[pytest.Item]) -> None:

@@ -1,4 +1,4 @@
-"""Tests in two sizes: what is left out of one run is in the other."""
+"""Tests in several sizes: what is left out of one run is in another."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import settings
 
 import effort
-from effort import examples, mark_all_but_a_few, sizes
+from effort import examples, leave_out_exhaustive, mark_all_but_a_few, sizes
 
 
 class Case(SimpleNamespace):
@@ -21,7 +21,7 @@ class Case(SimpleNamespace):
         self.marks.append(mark.mark)
 
 
-def cases(many, *lengths, name="test_one"):
+def cases(many, *lengths, name="test_one", **more):
     """All cases of a test with parameters of these lengths, of which some are for `make test`."""
     places = [()]
     for length in lengths:
@@ -30,7 +30,7 @@ def cases(many, *lengths, name="test_one"):
         Case(
             path="test_file.py",
             originalname=name,
-            marks=[pytest.mark.few(many).mark],
+            marks=[pytest.mark.few(many, **more).mark],
             callspec=SimpleNamespace(indices={f"p{axis}": at for axis, at in enumerate(place)}),
         )
         for place in places
@@ -38,7 +38,11 @@ def cases(many, *lengths, name="test_one"):
 
 
 def usual(items):
-    return [item for item in items if not item.get_closest_marker("slow")]
+    return [
+        item
+        for item in items
+        if not item.get_closest_marker("slow") and not item.get_closest_marker("exhaustive")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -60,13 +64,26 @@ def test_tests_are_counted_apart_and_few_cases_all_stay():
     assert len(usual(items)) == 2 + 2 + 3
 
 
+@pytest.mark.parametrize(("everything", "left"), [(False, 2 + 3), (True, 9)])
+def test_what_is_neither_usual_nor_slow_is_for_all_alone(monkeypatch, everything, left):
+    monkeypatch.setattr(effort, "ALL", everything)
+    items, told = cases(2, 9, slow=3), []
+    every = list(items)
+    mark_all_but_a_few(items)
+    hook = SimpleNamespace(pytest_deselected=lambda items: told.extend(items))
+    leave_out_exhaustive(SimpleNamespace(hook=hook), items)
+    assert len(usual(every)) == 2
+    assert len([item for item in every if item.get_closest_marker("slow")]) == 7
+    assert (len(items), len(told)) == (left, 9 - left)
+
+
 def test_the_profile_decides_on_the_number_of_examples(monkeypatch):
     now = settings.get_current_profile_name()
     try:
         settings.load_profile("thorough")
-        monkeypatch.delenv("EXAMPLES", raising=False)
-        assert [examples(full) for full in (1, 3, 40, 300)] == [1, 1, 20, 150]
-        monkeypatch.setenv("EXAMPLES", "all")
+        monkeypatch.setattr(effort, "ALL", False)
+        assert [examples(full) for full in (1, 3, 40, 300)] == [1, 1, 10, 75]
+        monkeypatch.setattr(effort, "ALL", True)
         assert [examples(full) for full in (1, 3, 40, 300)] == [1, 3, 40, 300]
         settings.load_profile("usual")
         assert [examples(full) for full in (1, 3, 40, 300)] == [1, effort.LEAST, effort.LEAST, 18]
@@ -74,8 +91,9 @@ def test_the_profile_decides_on_the_number_of_examples(monkeypatch):
         settings.load_profile(now)
 
 
-def test_sizes_but_the_first_are_slow():
-    small, one, several = sizes(10, 100, (5, 6))
+def test_sizes_but_the_first_are_slow_or_exhaustive():
+    small, one, several, huge = sizes(10, 100, (5, 6), exhaustive=1000)
     assert small == 10
-    assert (one.values, several.values) == ((100,), (5, 6))
+    assert (one.values, several.values, huge.values) == ((100,), (5, 6), (1000,))
     assert {mark.name for size in (one, several) for mark in size.marks} == {"slow"}
+    assert {mark.name for mark in huge.marks} == {"exhaustive"}

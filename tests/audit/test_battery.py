@@ -106,7 +106,7 @@ SAMPLED = [
     Gaussian(sensitivity=0.3, epsilon=1, delta=1e-5),
 ]
 
-DRAWS = sizes(5_000, 100_000)
+DRAWS = sizes(5_000, exhaustive=100_000)
 
 HEAVY_TAILED = SmoothSensitivity(noise=Student(degrees=3), epsilon=1, decay=0.1, lower=0, upper=16, grid=1)
 

@@ -26,7 +26,7 @@ def run(*arguments, **options):
     )
 
 
-@pytest.mark.few(1)
+@pytest.mark.few(1, slow=2)
 @pytest.mark.parametrize(
     "arguments",
     [

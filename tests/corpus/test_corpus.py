@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator
 
@@ -14,12 +13,12 @@ from tests.corpus.reading import CorpusQuery, corpus
 from tests.corpus.worlds import world
 
 from data.conftest import postgres, postgres_engine, spark_engine  # noqa: F401
+from effort import ALL
 
 LEAST_QUERIES, LEAST_SHARE = 300, 0.85
 FAST = 30
 """As many as take a quarter of a minute."""
 QUERIES = [pytest.param(query, id=query.title) for query in corpus()]
-ALL = os.environ.get("CORPUS") == "all"
 
 
 @pytest.fixture(scope="module")
@@ -52,20 +51,20 @@ def check(query: CorpusQuery, found: Outcome) -> None:
         assert instead(found.said) == query.hint, "it says something else: python -m tests.corpus --mark"
 
 
-@pytest.mark.few(FAST)
+@pytest.mark.few(FAST, slow=2 * FAST)
 @pytest.mark.parametrize("query", QUERIES)
 def test_on_duckdb(query, embedded):
     check(query, outcome(query, embedded))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("query", QUERIES if ALL else QUERIES[::5])
+@pytest.mark.parametrize("query", QUERIES if ALL else QUERIES[::10])
 def test_on_postgres(query, on_postgres):
     check(query, outcome(query, on_postgres))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("query", QUERIES if ALL else QUERIES[::20])  # one takes Spark seconds
+@pytest.mark.parametrize("query", QUERIES if ALL else QUERIES[::40])  # one takes Spark seconds
 def test_on_spark(query, on_spark):
     check(query, outcome(query, on_spark))
 

@@ -118,14 +118,14 @@ def check_coverage(question, offer, count):
     return hits / count, law
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(3, slow=5)
 @pytest.mark.parametrize("offer", OFFERS)
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_intervals_cover_as_often_as_they_say(question, offer):
     print(question, offer, *check_coverage(question, offer, 1000))
 
 
-@pytest.mark.slow
+@pytest.mark.few(0, slow=2)
 @pytest.mark.parametrize("offer", OFFERS)
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_intervals_cover_as_often_as_they_say_in_thousands_of_releases(question, offer):

@@ -13,7 +13,7 @@ from examples import trimmed_mean as example
 
 @pytest.mark.slow
 @pytest.mark.statistical
-@pytest.mark.parametrize("runs", sizes(200, 2000))
+@pytest.mark.parametrize("runs", sizes(200, 600, exhaustive=2000))
 def test_measured_medians_are_the_computed_ones(monkeypatch, runs):
     """Of n draws, those below the law's median are binomial: between these ranks the median must be."""
     monkeypatch.setattr(example, "TRIMS", (Fraction(1, 5),))

@@ -170,7 +170,7 @@ def test_intervals_of_calculations_cover(name):
     check(name, FEW // 2)
 
 
-@pytest.mark.slow
+@pytest.mark.few(0, slow=2)
 @pytest.mark.parametrize("name", CASES)
 def test_every_interval_covers_in_twenty_thousand_releases(name):
     check(name, MANY)
@@ -199,7 +199,7 @@ def test_every_bin_of_a_histogram_is_covered():
     check_histogram(FEW)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_every_bin_of_a_histogram_is_covered_in_twenty_thousand_releases():
     check_histogram(MANY)
 

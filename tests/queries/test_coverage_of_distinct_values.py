@@ -40,7 +40,7 @@ def test_intervals_of_distinct_values_and_products_cover(name):
     check(name, FEW, CASES, OFFERS)
 
 
-@pytest.mark.slow
+@pytest.mark.few(0, slow=2)
 @pytest.mark.parametrize("name", CASES)
 def test_intervals_of_distinct_values_and_products_cover_in_many_releases(name):
     check(name, MANY, CASES, OFFERS)

@@ -58,7 +58,7 @@ SETTINGS = {
     "setting",
     [pytest.param(one, marks=() if place < 2 else pytest.mark.slow) for place, one in enumerate(SETTINGS)],
 )
-@pytest.mark.parametrize("runs", sizes(100, max(1_000, releases(10_000))))
+@pytest.mark.parametrize("runs", sizes(100, exhaustive=max(1_000, releases(10_000))))
 def test_intervals_cover_and_are_hardly_wider_than_the_errors_need(setting, runs):
     """The oracle: how large errors really are, over as many releases of fresh rows with fresh noise."""
     count, budget = SETTINGS[setting]
@@ -72,7 +72,7 @@ def test_intervals_cover_and_are_hardly_wider_than_the_errors_need(setting, runs
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("runs", sizes(150, 2_000))
+@pytest.mark.parametrize("runs", sizes(150, exhaustive=2_000))
 def test_intervals_that_believe_half_the_noise_do_not_cover(runs):
     """A planted fault: rows are fitted with the noise of persons with two rows, as if they had one."""
     budget = {"epsilon": Fraction(1, 2), "delta": 1e-6}

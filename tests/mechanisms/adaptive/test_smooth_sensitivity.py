@@ -125,14 +125,14 @@ AUDITED = [
     *((case, REPLACE_ROW) for case in CASES),
     *((case, ADD_REMOVE_PERSON) for case in ("student", "gaussian")),
     *(
-        pytest.param(case, ADD_REMOVE_PERSON, marks=pytest.mark.slow)
+        pytest.param(case, ADD_REMOVE_PERSON, marks=pytest.mark.exhaustive)
         for case in CASES
         if case not in ("student", "gaussian")
     ),
 ]
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(2, slow=5)
 @pytest.mark.parametrize(("case", "relation"), AUDITED, ids=str)
 def test_all_neighbors_stay_within_the_claim_and_half_the_noise_does_not(case, relation):
     mechanism = built(case, relation)
@@ -140,7 +140,7 @@ def test_all_neighbors_stay_within_the_claim_and_half_the_noise_does_not(case, r
     assert worst_pair(half_the_noise(mechanism), relation) > 1
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(2, slow=5)
 @pytest.mark.parametrize(
     "case", ["student", "cauchy", "laplace", "gaussian", "arcsinh-normal", "uniform-log-normal"]
 )

@@ -66,7 +66,7 @@ def test_sums_of_other_noises_cover(offer):
     assert max(found.values()) <= allowed_misses(FEW, 1 - LEVEL)
 
 
-@pytest.mark.slow
+@pytest.mark.few(0, slow=2)
 @pytest.mark.parametrize("name", KINDS)
 def test_intervals_of_statements_cover_in_many_releases(name):
     found = misses(KINDS[name], MANY, offer=OFFERS["pure"])

@@ -195,7 +195,7 @@ def test_what_was_bought_is_covered(name):
     assert misses(name, "pure", FEW) <= allowed_misses(FEW, float(1 - LEVEL))
 
 
-@pytest.mark.slow
+@pytest.mark.few(0, slow=2)
 @pytest.mark.parametrize("name", CASES)
 def test_what_was_bought_is_covered_in_many_releases(name):
     for offer in OFFERS:
@@ -231,7 +231,7 @@ def test_what_is_cut_is_covered(name):
     check_words(name, "pure", FEW)
 
 
-@pytest.mark.slow
+@pytest.mark.few(0, slow=2)
 @pytest.mark.parametrize("name", ["count", "mean in bounds"])
 def test_what_is_cut_is_covered_in_many_releases(name):
     for offer in OFFERS:

@@ -126,7 +126,7 @@ def test_intervals_hold_as_often_as_they_say(clinic):
     check_intervals(clinic.request(RANGES, epsilon=1, confidence=0.8), 400, 0.8)
 
 
-@pytest.mark.slow
+@pytest.mark.few(0, slow=2)
 @pytest.mark.parametrize("level", [0.8, 0.95])
 @pytest.mark.parametrize(
     "offer", [{"epsilon": 1}, {"epsilon": "0.1", "delta": "1e-6"}, {"rho": "0.02"}], ids=str

@@ -312,7 +312,7 @@ def test_intervals_of_counts_beside_others_hold_as_often_as_they_say(tmp_path):
     check_intervals(request, curator.tables, 400)
 
 
-@pytest.mark.slow
+@pytest.mark.few(0, slow=2)
 @pytest.mark.parametrize("offer", OFFERS, ids=str)
 @pytest.mark.parametrize("name", MIXED)
 def test_intervals_beside_counts_cover_in_many_releases(tmp_path, name, offer):

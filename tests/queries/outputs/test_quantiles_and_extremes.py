@@ -85,7 +85,7 @@ def test_intervals_cover_in_five_thousand_releases(offer, limits):
     assert (found["high"].upper == 80).all()
 
 
-@pytest.mark.slow
+@pytest.mark.few(0, slow=2)
 @pytest.mark.statistical
 @pytest.mark.parametrize("confidence", ["0.6", "0.95"])
 @pytest.mark.parametrize("offer", OFFERS.values(), ids=OFFERS)

@@ -27,7 +27,7 @@ def test_optimum_meets_the_reference(family, size, reference):
     assert np.sqrt(found.total / family(size).queries) == pytest.approx(reference, abs=6e-4)
 
 
-@pytest.mark.slow
+@pytest.mark.few(0, slow=1)
 @pytest.mark.parametrize("size", [1024, 4096])
 def test_root_of_ranges_is_within_a_thousandth_of_the_dual_bound(size):
     workload = AllRanges(size)

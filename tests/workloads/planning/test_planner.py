@@ -211,7 +211,7 @@ def test_a_domain_without_a_square_root_has_a_plan():
     assert "part of the union" in chosen.certificate
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_windows_over_a_long_domain_have_a_plan():
     chosen = plan(RangesOfWidth(5000, 7), rho=0.5)
     assert 0 <= chosen.gap < 1
@@ -251,7 +251,7 @@ def test_bad_budgets_are_refused(budget):
         plan(AllRanges(4), **budget)
 
 
-@pytest.mark.slow
+@pytest.mark.few(0, slow=1)
 @pytest.mark.parametrize("budget", [{"epsilon": 1}, {"rho": 0.125}], ids=str)
 def test_the_law_that_is_drawn_passes_an_audit(budget):
     check_mechanism(plan(AllRanges(2), **budget).mechanism)

@@ -143,7 +143,7 @@ def test_windows_and_totals_cover(name):
         assert worst(name, offer, FEW) <= allowed_misses(FEW, float(1 - LEVEL)), offer
 
 
-@pytest.mark.slow
+@pytest.mark.few(0, slow=2)
 @pytest.mark.parametrize("name", CASES)
 def test_windows_and_totals_cover_in_many_releases(name):
     for offer in USUAL:
@@ -225,7 +225,7 @@ def test_what_released_values_settle_is_covered(name):
     check_settled(name, FEW)
 
 
-@pytest.mark.slow
+@pytest.mark.few(0, slow=2)
 @pytest.mark.parametrize("name", SETTLED)
 def test_what_released_values_settle_is_covered_in_many_releases(name):
     check_settled(name, MANY)

@@ -135,7 +135,7 @@ def by_duckdb(text):
         return connection.execute(text).fetchone()[0]
 
 
-@pytest.mark.few(10)
+@pytest.mark.few(10, slow=10)
 @pytest.mark.parametrize("written", COUNTED)
 def test_rows_are_those_of_duckdb(written):
     assert exact(COUNT + written) == by_duckdb(COUNT + written)
@@ -180,7 +180,7 @@ def draw_joins(draw):
     return text + (f" WHERE {' AND '.join(where)}" if where else "")
 
 
-@pytest.mark.slow
+@pytest.mark.few(0, slow=1)
 @pytest.mark.parametrize("seed", range(6))
 def test_joins_written_at_random_have_the_rows_of_duckdb(seed):
     draw, answered = random.Random(seed), 0
