@@ -70,8 +70,11 @@ def test_what_is_neither_usual_nor_slow_is_for_all_alone(monkeypatch, everything
     items, told = cases(2, 9, slow=3), []
     every = list(items)
     mark_all_but_a_few(items)
-    hook = SimpleNamespace(pytest_deselected=lambda items: told.extend(items))
-    leave_out_exhaustive(SimpleNamespace(hook=hook), items)
+
+    def deselect(items):
+        told.extend(items)
+
+    leave_out_exhaustive(SimpleNamespace(hook=SimpleNamespace(pytest_deselected=deselect)), items)
     assert len(usual(every)) == 2
     assert len([item for item in every if item.get_closest_marker("slow")]) == 7
     assert (len(items), len(told)) == (left, 9 - left)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,10 +25,24 @@ def defined_in(path: Path) -> set[str]:
     return found
 
 
-CODE = {path.relative_to(SOURCE).with_suffix("").parts: defined_in(path) for path in SOURCE.rglob("*.py")}
-MODULES = {part for parts in CODE for part in parts}
-NAMES = set().union(*CODE.values()) | MODULES
-TESTS = {name for path in (ROOT / "tests").rglob("*.py") for name in [*defined_in(path), path.name]}
+@cache
+def code() -> dict[tuple[str, ...], set[str]]:
+    return {path.relative_to(SOURCE).with_suffix("").parts: defined_in(path) for path in SOURCE.rglob("*.py")}
+
+
+@cache
+def modules() -> set[str]:
+    return {part for parts in code() for part in parts}
+
+
+@cache
+def names() -> set[str]:
+    return set().union(*code().values()) | modules()
+
+
+@cache
+def names_of_tests() -> set[str]:
+    return {name for path in (ROOT / "tests").rglob("*.py") for name in [*defined_in(path), path.name]}
 
 
 def lemmas(page: Path) -> list[str]:
@@ -40,16 +55,16 @@ def exists(name: str) -> bool:
     """Tell whether there is a file, a test, or code of that name: a module or a class, and what it holds."""
     path, _, test = name.partition("::")
     if test or path.startswith("test_"):
-        return re.sub(r"\[.*", "", test or path) in TESTS
+        return re.sub(r"\[.*", "", test or path) in names_of_tests()
     if "/" in name:
         return any((place / name).exists() for place in (ROOT, SOURCE))
     first, *others = [part for part in re.sub(r"\(.*", "", name).split(".") if part not in ("", "discreet")]
-    if first == "np" or name in TESTS:
+    if first == "np" or name in names_of_tests():
         return True
-    if first in MODULES and others:
-        held = set().union(*({*names, *parts} for parts, names in CODE.items() if first in parts))
-        return others[0] in held and set(others) <= NAMES
-    return {first, *others} <= NAMES
+    if first in modules() and others:
+        held = set().union(*({*found, *parts} for parts, found in code().items() if first in parts))
+        return others[0] in held and set(others) <= names()
+    return {first, *others} <= names()
 
 
 @pytest.mark.parametrize("page", PROOFS, ids=lambda page: page.stem)
