@@ -210,9 +210,8 @@ def sources_of(package: Path) -> dict[str, tuple[str, str]]:
     return {name: imported[name] for name in sorted(public)}
 
 
-@pytest.mark.parametrize(
-    "seed", [None, *(pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(5))]
-)
+@pytest.mark.few(1, slow=0)
+@pytest.mark.parametrize("seed", [None, *range(5)])
 def test_loading_modules_rebinds_no_public_name(seed):
     """`stability.variance` is a function and a module; the public name is the function, always."""
     seed = some_seed() if seed is None else seed
