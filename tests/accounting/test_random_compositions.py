@@ -87,12 +87,12 @@ def number(case: Case) -> str:
 
 
 def one_in(several: int):
-    """All cases, of which all but one in several are left to the slow runs."""
-    marks = [() if i % several == 0 else pytest.mark.slow for i in range(len(CASES))]
+    """All cases, of which all but one in several are exhaustive."""
+    marks = [() if i % several == 0 else pytest.mark.exhaustive for i in range(len(CASES))]
     return [pytest.param(case, marks=mark, id=number(case)) for case, mark in zip(CASES, marks, strict=True)]
 
 
-@pytest.mark.few(60)
+@pytest.mark.few(60, slow=60)
 @pytest.mark.parametrize("case", CASES, ids=number)
 def test_intervals_hold_the_reference_and_are_narrow(case):
     least, most = case.reference
@@ -119,7 +119,7 @@ def test_laplace_steps_agree_with_the_exact_answer(loss, times, place, target):
     assert found.upper <= exact + agreement(exact)
 
 
-@pytest.mark.few(24)
+@pytest.mark.few(24, slow=24)
 @pytest.mark.parametrize("case", one_in(3))
 def test_delta_at_the_reference_is_the_delta(case):
     least, most = case.reference
@@ -176,7 +176,7 @@ def shaken(monkeypatch):
     return shake
 
 
-@pytest.mark.few(60)
+@pytest.mark.few(60, slow=60)
 @pytest.mark.parametrize("case", CASES, ids=number)
 def test_any_line_and_any_cells_give_true_bounds(case, shaken):
     shaken(case.number)
@@ -187,7 +187,7 @@ def test_any_line_and_any_cells_give_true_bounds(case, shaken):
     assert found.upper >= least * (1 - STORED), str(case)
 
 
-@pytest.mark.few(24)
+@pytest.mark.few(24, slow=24)
 @pytest.mark.parametrize("case", one_in(3))
 def test_any_line_and_any_cells_give_true_bounds_on_delta(case, shaken):
     shaken(-case.number)
@@ -270,7 +270,7 @@ def test_exact_answers_are_found_again(loss, times, place, target):
     assert error < 1e-12
 
 
-@pytest.mark.slow
+@pytest.mark.few(0, slow=30)
 @pytest.mark.parametrize("case", CASES, ids=number)
 def test_references_are_found_again(case):
     """The bounds of the Fourier transform alone, coarse enough to take seconds."""

@@ -88,7 +88,7 @@ def test_one_person_keeps_to_the_limits_of_a_question():
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(40), **PATIENT)
+@settings(max_examples=examples(16), **PATIENT)
 @given(st.integers(10**6, 10**9))
 def test_one_person_keeps_to_the_limits_of_a_question_in_many_worlds(seed):
     session(seed, 24, Counter())
