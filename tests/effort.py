@@ -7,7 +7,8 @@ ways:
 - `examples`: of its examples Hypothesis tries one in `SHARE`, and in the profile "thorough", as in `make
   test-slow`, which runs all tests of properties again, whether they are marked as slow or not, one in four;
 - ``@pytest.mark.few(n, slow=m)``: of the cases of one test, n are run by `make test`, and m others by `make
-  test-slow`, which runs all others if there is no m;
+  test-slow`; of whatever is slow and does not say m, `make test-slow` runs at most `MOST` cases of one test,
+  chosen so that every value of every parameter is soon seen;
 - `sizes`: one body is run with a small number, with a large one, which is slow, and with a huge one;
 - `releases`: of the releases to simulate, `make test-slow` makes one in forty;
 - ``@pytest.mark.exhaustive``: for `make test-all` alone.
@@ -27,6 +28,7 @@ from randomness import IS_FRESH
 
 SHARE = 16
 LEAST = 2
+MOST = 12
 ALL = os.environ.get("EFFORT") == "all"
 """Whether this is `make test-all`."""
 
@@ -71,31 +73,38 @@ def sizes(small: object, *full: object, exhaustive: object = None) -> list[objec
 
 
 def mark_all_but_a_few(items: list[pytest.Item]) -> None:
-    """Mark all but a few cases of a test as slow or exhaustive, where it has the mark `few`."""
-    marked = [
-        item
-        for item in items
-        if item.get_closest_marker("few")
-        and not any(item.get_closest_marker(name) for name in ("slow", "exhaustive"))
-    ]
-    for _, cases in groupby(marked, key=lambda item: (item.path, item.originalname)):
-        every = list(cases)
-        asked = every[0].get_closest_marker("few")
-        kept = _spread(every, asked.args[0])
-        rest = [item for place, item in enumerate(every) if place not in kept]
-        slow = _spread(rest, asked.kwargs.get("slow", len(rest)))
-        for place, item in enumerate(rest):
-            item.add_marker(pytest.mark.slow if place in slow else pytest.mark.exhaustive)
+    """Mark all but a few cases of a test as slow, and all but some of those as exhaustive."""
+    for cases in _cases_of_tests(items):
+        asked = cases[0].get_closest_marker("few")
+        usual = [item for item in cases if not _is(item, "slow") and not _is(item, "exhaustive")]
+        kept = _spread(usual, asked.args[0]) if asked else range(len(usual))
+        for place, item in enumerate(usual):
+            if place not in kept:
+                item.add_marker(pytest.mark.slow)
+        slow = [item for item in cases if _is(item, "slow")]
+        tried = _spread(slow, asked.kwargs.get("slow", MOST) if asked else MOST)
+        for place, item in enumerate(slow):
+            if place not in tried:
+                item.add_marker(pytest.mark.exhaustive)
+
+
+def _cases_of_tests(items: list[pytest.Item]) -> list[list[pytest.Item]]:
+    with_cases = [item for item in items if hasattr(item, "callspec")]
+    return [list(cases) for _, cases in groupby(with_cases, key=lambda item: (item.path, item.originalname))]
+
+
+def _is(item: pytest.Item, mark: str) -> bool:
+    return item.get_closest_marker(mark) is not None
 
 
 def leave_out_exhaustive(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep what is exhaustive for `make test-all`, where it is slow."""
-    long = [item for item in items if item.get_closest_marker("exhaustive")]
+    long = [item for item in items if _is(item, "exhaustive")]
     for item in long:
         item.add_marker(pytest.mark.slow)
     if long and not ALL:
         config.hook.pytest_deselected(items=long)
-        items[:] = [item for item in items if not item.get_closest_marker("exhaustive")]
+        items[:] = [item for item in items if not _is(item, "exhaustive")]
 
 
 def mark_spark(items: list[pytest.Item]) -> None:

@@ -80,6 +80,14 @@ def test_what_is_neither_usual_nor_slow_is_for_all_alone(monkeypatch, everything
     assert (len(items), len(told)) == (left, 9 - left)
 
 
+def test_of_what_is_slow_there_are_not_too_many_cases():
+    items = cases(1, 40)
+    for item in items:
+        item.marks[:] = [pytest.mark.slow.mark]
+    mark_all_but_a_few(items)
+    assert len([item for item in items if not item.get_closest_marker("exhaustive")]) == effort.MOST
+
+
 def test_the_profile_decides_on_the_number_of_examples(monkeypatch):
     now = settings.get_current_profile_name()
     try:

@@ -111,24 +111,10 @@ DRAWS = sizes(5_000, exhaustive=100_000)
 HEAVY_TAILED = SmoothSensitivity(noise=Student(degrees=3), epsilon=1, decay=0.1, lower=0, upper=16, grid=1)
 
 
-LONG = AboveThreshold, SmoothSensitivity, VectorSmoothSensitivity
-"""What takes seconds for few draws; tests of their own enumerate these on small inputs."""
-
-
-def marked(mechanisms):
-    """The first of each kind is for `make test`, and the others are slow."""
-    seen, found = {*LONG}, []
-    for one in mechanisms:
-        kind = type(getattr(one, "mechanism", one))
-        found.append(pytest.param(one, marks=pytest.mark.slow) if kind in seen else one)
-        seen.add(kind)
-    return found
-
-
-@pytest.mark.slow
+@pytest.mark.few(0, slow=100)
 @pytest.mark.statistical
 @pytest.mark.parametrize("draws", DRAWS)
-@pytest.mark.parametrize("mechanism", marked([*ENUMERATED, HEAVY_TAILED]), ids=repr)
+@pytest.mark.parametrize("mechanism", [*ENUMERATED, HEAVY_TAILED], ids=repr)
 def test_the_law_of_the_code_keeps_the_promise(mechanism, draws):
     report = check_mechanism(mechanism, draws=draws, false_alarm=1e-9 * 5)
     assert report.passed, str(report)
@@ -136,10 +122,10 @@ def test_the_law_of_the_code_keeps_the_promise(mechanism, draws):
     assert verdicts["enumeration"] == "passed", str(report)
 
 
-@pytest.mark.slow
+@pytest.mark.few(0, slow=100)
 @pytest.mark.statistical
 @pytest.mark.parametrize("draws", DRAWS)
-@pytest.mark.parametrize("mechanism", marked(SAMPLED), ids=repr)
+@pytest.mark.parametrize("mechanism", SAMPLED, ids=repr)
 def test_samples_do_not_contradict_the_promise(mechanism, draws):
     report = check_mechanism(mechanism, draws=draws, false_alarm=1e-9 * 5)
     assert report.passed, str(report)

@@ -27,8 +27,7 @@ def report_on(mechanism: object) -> Report:
     return check_mechanism(mechanism, draws=draws, most_runs=runs, false_alarm=FALSE_ALARM, checks=CHECKS)
 
 
-@pytest.mark.slow
-@pytest.mark.few(6)
+@pytest.mark.few(0, slow=100)
 @pytest.mark.statistical
 @pytest.mark.parametrize(
     ("mechanism", "check"), MUTANTS, ids=[f"{type(mutant).__name__}-{check}" for mutant, check in MUTANTS]

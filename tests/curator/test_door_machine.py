@@ -257,4 +257,4 @@ def test_a_door_agrees_with_the_model():
 @pytest.mark.hypothesis
 @pytest.mark.slow
 def test_a_door_agrees_with_the_model_for_long():
-    check(400, 50)
+    check(160, 50)

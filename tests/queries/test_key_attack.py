@@ -11,7 +11,6 @@ from data.tables.key_worlds import LEGS, OWNERS, PEOPLE, SCHEMAS, SEALS, TRIPS, 
 from discreet.data import Limits, Salt, compute
 from discreet.errors import DiscreetError
 from discreet.queries import bind, parse
-from effort import sizes
 from randomness import some_seed
 
 SALT = Salt(value="salt")
@@ -118,13 +117,14 @@ class Asked:
         return found
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("many", sizes(3, 150))
+@pytest.mark.parametrize(
+    "many", [pytest.param(40, marks=pytest.mark.slow), pytest.param(150, marks=pytest.mark.exhaustive)]
+)
 def test_no_answer_moves_further_with_one_person_than_is_declared(many):
     seed = some_seed()
     asked, answered = Asked(seed), 0
     worlds = []
-    for _ in range(1 if many < 10 else 5):
+    for _ in range(5):
         world = some_world(asked.draw)
         persons = sorted({row["who"] for row in world[PEOPLE]} - {None})[:2]
         limits = Limits(rows=asked.draw.choice([1, 3]))

@@ -25,9 +25,10 @@ def enumerated(top, size, most, rows):
         assert [exact(data, top, rows, k) for k in range(most + 1)] == oracle.profile(data, most)
 
 
+@pytest.mark.few(1, slow=3)
 @pytest.mark.parametrize(
     ("top", "size", "most", "rows"),
-    sizes(
+    [
         (1, 4, 2, 2),
         (2, 6, 7, 1),
         (3, 6, 5, 1),
@@ -36,7 +37,7 @@ def enumerated(top, size, most, rows):
         (3, 6, 2, 2),
         (4, 5, 1, 3),
         (2, 6, 2, 3),
-    ),
+    ],
 )
 def test_all_data_of_up_to_six_values(top, size, most, rows):
     enumerated(top, size, most, rows)

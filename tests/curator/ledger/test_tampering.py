@@ -52,7 +52,7 @@ OTHER = {
 }
 
 
-@pytest.mark.few(28)
+@pytest.mark.few(28, slow=100)
 @pytest.mark.parametrize("column", COLUMNS)
 @pytest.mark.parametrize("place_in_chain", range(6))
 def test_any_field_of_any_entry(filled, column, place_in_chain):

@@ -213,7 +213,7 @@ def postgres_table(backend: ibis.BaseBackend, name: str) -> ibis.expr.types.Tabl
     return ops.DatabaseTable(name, sch.Schema({}), backend, ops.Namespace()).to_expr()
 
 
-@pytest.mark.few(10)
+@pytest.mark.few(10, slow=8)
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_every_question_is_answered_and_only_the_stranger_moves_it(worlds, question):
     seen = Counter()

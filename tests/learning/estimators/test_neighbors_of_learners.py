@@ -63,7 +63,7 @@ def people(kind, classes=("ill", "well")):
     return [(x, z, k, 2 * z + x) for x, z, k, _ in rows] if kind in REGRESSORS else rows
 
 
-@pytest.mark.few(16)
+@pytest.mark.few(16, slow=200)
 @pytest.mark.parametrize("worst", WORST, ids=range(len(WORST)))
 @pytest.mark.parametrize("classes", [("ill", "well"), ("ill", "so-so", "well")], ids=len)
 @pytest.mark.parametrize("offer", OFFERS, ids=str)

@@ -74,7 +74,7 @@ def wrong(model, offer, worst, rows=3, label="ill"):
     return audited(learner, columns_of(others, learner), columns_of(others + person, learner))
 
 
-@pytest.mark.few(12)
+@pytest.mark.few(12, slow=200)
 @pytest.mark.parametrize("worst", WORST, ids=range(len(WORST)))
 @pytest.mark.parametrize("offer", OFFERS, ids=str)
 @pytest.mark.parametrize("name", [*WITHOUT_TARGET, *WITH_TARGET])

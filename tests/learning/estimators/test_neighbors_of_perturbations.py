@@ -45,7 +45,7 @@ def learner_of(case, rows=2, columns=COLUMNS, regularization=None):
     return model._of_table(columns, ("y", Keys(["ill", "well"])), rows=rows, **stated)[1]
 
 
-@pytest.mark.few(10)
+@pytest.mark.few(10, slow=40)
 @pytest.mark.parametrize("worst", WORST, ids=range(len(WORST)))
 @pytest.mark.parametrize("case", CASES, ids=names)
 def test_a_person_moves_no_release_farther_than_its_noise_covers(case, worst):

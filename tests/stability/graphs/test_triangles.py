@@ -54,7 +54,7 @@ def test_triangles_equal_the_formula_on_random_and_skewed_graphs(seed):
     assert [profile.local_at(s) for s in range(2 * nodes)] == [expected(s) for s in range(2 * nodes)]
 
 
-@pytest.mark.few(120)
+@pytest.mark.few(120, slow=200)
 @pytest.mark.parametrize("seed", range(400))
 def test_batches_and_pruning_change_nothing(seed, monkeypatch):
     """With one node a batch, almost every pair is left out before it is counted."""
