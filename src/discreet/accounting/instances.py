@@ -76,7 +76,7 @@ def instance_losses(shifts: ArrayLike, *, event: AddedNoise, delta: Number = 0) 
     """Return the epsilon of each person in a release, for numbers and for vectors.
 
     Exact for discrete Laplace and Gaussian noise. That of rounded Gaussian noise is the loss of the normal
-    noise that was rounded, which is a little more: half a percent at a deviation of two steps of the grid.
+    noise that was rounded, which is more, by a percent or two at a deviation of two steps of the grid.
 
     Parameters
     ----------
