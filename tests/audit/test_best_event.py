@@ -7,8 +7,15 @@ import pytest
 
 from audit.mutants import FloatLaplace, HalvedScale
 from audit.right import GridLaplace, IntegerGaussian, IntegerLaplace, RandomizedResponse
-from discreet.audit.best_event import attack, check_best_event, clopper_pearson
-from discreet.audit.samples import collect, draw
+from discreet.audit.best_event import (
+    _codes,
+    _count,
+    _label_codes,
+    attack,
+    check_best_event,
+    clopper_pearson,
+)
+from discreet.audit.samples import Sample, collect, draw
 from discreet.privacy.guarantees import ApproximateDP, GaussianDP, PureDP, RenyiDP, ZeroConcentratedDP
 from significance import FALSE_ALARM
 
@@ -85,6 +92,32 @@ def test_kinds_of_output_are_an_event():
 
 
 @pytest.mark.statistical
+@pytest.mark.statistical
+@pytest.mark.parametrize("size", [4000, 20_000])
+@pytest.mark.parametrize("kind", ["vectors", "pairs"])
+def test_outputs_that_never_repeat_prove_nothing(kind, size):
+    """One law for both inputs, and a new output every time: which are new must not move the event."""
+    source = np.random.default_rng(size)
+    words = [source.integers(0, 2**60, (size, 2)) for _ in range(2)]
+    if kind == "pairs":
+        samples = [collect([tuple(row) for row in side.tolist()]) for side in words]
+    else:
+        samples = [Sample(values=side, keys=None) for side in words]
+    assert attack(*samples, PureDP(epsilon="0.1"), FALSE_ALARM).excess <= 0
+
+
+def test_an_event_is_the_same_whatever_the_fresh_outputs_are():
+    """The codes of the first halves, which choose events, and how many there may be, are theirs alone."""
+    words = np.random.default_rng(5).integers(0, 3000, (4, 2000))
+    for numbered in (_codes, lambda first, second: _label_codes(first.tolist(), second.tolist())):
+        found = []
+        for others in (words[2:], words[2:, ::-1] + 1500):
+            sides = numbered(*(np.concatenate(pair) for pair in zip(words[:2], others, strict=True)))
+            found.append((_count(*sides), *(side[:2000].tolist() for side in sides)))
+            assert all(side.max() < _count(*sides) for side in sides)
+        assert found[0] == found[1]
+
+
 def test_both_orders_of_neighbors_are_attacked():
     """A mechanism that keeps quiet at one input leaks in one order only."""
     silent, loud = collect([0] * 5000), collect([0, 1] * 2500)

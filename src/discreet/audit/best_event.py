@@ -8,6 +8,7 @@ with the stated confidence. Nothing is assumed about the mechanism.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -86,7 +87,7 @@ def attack(
     sizes = (first.size, second.size)
     best: tuple[float, str, NDArray[Any], NDArray[Any], NDArray[Any]] | None = None
     for name, codes, others in _features(first, second, inputs):
-        count = int(max(codes.max(), others.max())) + 1
+        count = _count(codes, others)
         ranked, chosen = (
             [
                 np.bincount(side[int(start * size) : int(stop * size)], minlength=count)
@@ -180,9 +181,18 @@ def _rows(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _codes(first: NDArray[Any], second: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number the distinct items of two arrays."""
+    """Number the distinct items of two arrays in increasing order, as `_label_codes` does."""
     codes = np.unique(np.concatenate([first, second]), return_inverse=True)[1].astype(np.int64)
-    return codes[: len(first)], codes[len(first) :]
+    sides = codes[: len(first)], codes[len(first) :]
+    known = np.unique(np.concatenate([side[: len(side) // 2] for side in sides]))
+    numbers = np.full(len(codes), len(known), np.int64)
+    numbers[known] = np.arange(len(known))
+    return numbers[sides[0]], numbers[sides[1]]
+
+
+def _count(first: NDArray[np.int64], second: NDArray[np.int64]) -> int:
+    """Return how many codes there may be: those of the first halves, and one for all that is new."""
+    return int(max(side[: len(side) // 2].max(initial=0) for side in (first, second))) + 2
 
 
 def _labels(sample: Sample) -> list[Hashable]:
@@ -195,10 +205,15 @@ def _labels(sample: Sample) -> list[Hashable]:
 def _label_codes(
     first: Sequence[Hashable], second: Sequence[Hashable]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number labels by their first halves, which choose events; all new ones have one code, the last.
+
+    If each new label had its own, how many there are would move events, and events would see fresh outputs.
+    """
     codes: dict[Hashable, int] = {}
+    for label in chain(*(side[: len(side) // 2] for side in (first, second))):
+        codes.setdefault(label, len(codes))
     numbered = [
-        np.array([codes.setdefault(label, len(codes)) for label in side], np.int64)
-        for side in (first, second)
+        np.array([codes.get(label, len(codes)) for label in side], np.int64) for side in (first, second)
     ]
     return numbered[0], numbered[1]
 

@@ -1,8 +1,13 @@
-"""One of several processes that train a model: ``connected_runs.py FOLDER RANK RANKS noise|none``."""
+"""One of several processes that train a model: ``connected_runs.py FOLDER RANK RANKS KIND``.
+
+Kinds: ``none`` (without noise), ``noise``, ``differ`` (the second clips otherwise), ``replay`` (the second
+replays the draws of its people), ``epochs`` (correlated noise), ``slots`` (and the second replays its slots).
+"""
 
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +16,8 @@ from torch import distributed, nn
 
 from discreet.learning.deep import clipped_sum
 from discreet.learning.deep.private import private
+from discreet.learning.deep.private_epochs import private_epochs
+from discreet.noise import replay
 
 
 def main() -> None:
@@ -28,21 +35,23 @@ def main() -> None:
     if rank == 0:
         nn.init.constant_(model.weight, 0.1)
         nn.init.constant_(model.bias, 0.2)
-    optimizer = private(
-        torch.optim.SGD(model.parameters(), lr=0.1),
-        model,
-        (rows[own], rows[own].sum(1)),
-        epsilon=2,
-        delta=1e-5,
-        batch=40,
-        steps=6,
-        physical=8,
-        clip=2.0 if noise == "differ" and rank else 1.0,
-        record=folder / "journal" if rank == 0 else None,
-        group=distributed.group.WORLD,
-    )
-    for inputs, targets in optimizer.batches():
-        optimizer.step((model(inputs)[:, 0] - targets) ** 2)
+    stated = {
+        "epsilon": 2,
+        "delta": 1e-5,
+        "physical": 8,
+        "clip": 2.0 if noise == "differ" and rank else 1.0,
+        "record": folder / "journal" if rank == 0 else None,
+        "group": distributed.group.WORLD,
+    }
+    inner, data = torch.optim.SGD(model.parameters(), lr=0.1), (rows[own], rows[own].sum(1))
+    with replay(5) if rank and noise == "slots" else nullcontext():
+        if noise in {"epochs", "slots"}:
+            optimizer = private_epochs(inner, model, data, epochs=2, steps=3, **stated)
+        else:
+            optimizer = private(inner, model, data, batch=40, steps=6, **stated)
+    with replay(5) if rank and noise == "replay" else nullcontext():
+        for inputs, targets in optimizer.batches():
+            optimizer.step((model(inputs)[:, 0] - targets) ** 2)
     account = optimizer.plan.population, optimizer.taken, optimizer.epsilon()
     torch.save((account, [value.data for value in model.parameters()]), folder / f"weights{rank}")
     optimizer.close()

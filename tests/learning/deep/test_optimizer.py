@@ -120,6 +120,17 @@ def test_replayed_noise_is_marked():
     assert other.epsilon() == math.inf
 
 
+def test_people_who_are_drawn_by_a_replay_mark_the_run_though_its_noise_is_private():
+    optimizer, model = small_run(physical=256)
+    batches = optimizer.batches()
+    optimizer.step(losses_of(model, next(batches)))
+    assert optimizer.epsilon() < math.inf
+    with replay(4):
+        batch = next(batches)
+    optimizer.step(losses_of(model, batch))
+    assert optimizer.epsilon() == math.inf
+
+
 def test_a_step_is_recorded_before_anything_is_drawn_or_read():
     class Record:
         def __init__(self):

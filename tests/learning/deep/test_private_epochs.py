@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import chain
 
 import pytest
@@ -11,6 +12,7 @@ from torch import nn
 from discreet.errors import ParameterError
 from discreet.learning.deep.clipping import AdaptiveClipping
 from discreet.learning.deep.private_epochs import private_epochs
+from discreet.noise import replay
 from learning.deep.training_runs import linear_data, losses_of, train
 
 
@@ -42,6 +44,18 @@ def test_everybody_takes_part_once_in_every_epoch():
     epochs = [sorted(chain(*seen[start : start + 4])) for start in (0, 4, 8)]
     assert epochs == [[float(number) for number in range(40)]] * 3
     assert [sorted(one) for one in seen[:4]] == [sorted(one) for one in seen[4:8]]
+
+
+def test_slots_that_are_replayed_mark_the_run():
+    """With a known seed slots belong to places: without the first person, others have other slots."""
+    rows, targets = linear_data(60)
+    with replay(3):
+        optimizer, model = epochs_run(data=(rows, targets), population=60)
+        fewer, _ = epochs_run(data=(rows[1:], targets[1:]), population=60)
+    before, after = (one._draw.__self__._slots for one in (optimizer, fewer))
+    assert (before[1:] != after).any()
+    train(optimizer, model)
+    assert optimizer.epsilon() == math.inf
 
 
 class Record:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -46,6 +47,23 @@ def test_all_processes_have_the_noise_of_the_first_and_one_record(tmp_path):
     assert 1.9 < account[2] <= 2
     assert all(torch.equal(one, other) for one, other in zip(first, second, strict=True))
     assert (tmp_path / "run" / "journal").read_text().count('{"taken"') == 6
+
+
+@pytest.mark.slow
+def test_epochs_of_two_processes_have_the_noise_of_the_first_and_one_record(tmp_path):
+    (account, first), (same_account, second) = trained(tmp_path / "run", 2, "epochs")
+    assert account == same_account == (40, 6, account[2])
+    assert 1.9 < account[2] <= 2
+    assert all(torch.equal(one, other) for one, other in zip(first, second, strict=True))
+    assert (tmp_path / "run" / "journal").read_text().count('{"taken"') == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["replay", "slots"])
+def test_a_process_that_replays_its_draws_makes_the_run_not_private_in_all(tmp_path, kind):
+    """The first draws its noise and its own people privately."""
+    for account, _ in trained(tmp_path / "run", 2, kind):
+        assert account == (40, 6, math.inf)
 
 
 @pytest.mark.slow

@@ -1,16 +1,19 @@
 from __future__ import annotations
 
+from unittest import mock
+
 import numpy as np
 import pandas
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from discreet import accounting
 from discreet.errors import ParameterError
-from discreet.learning import TeacherVotes
+from discreet.learning import CostRelease, GNMax, TeacherVotes
 from discreet.learning.teachers.vote_noise import GaussianVoteNoise, LaplaceVoteNoise
 
 DECLARED = {"columns": (-4, 4), "classes": ["no", "yes"], "model": LogisticRegression(), "teachers": 30}
@@ -101,6 +104,56 @@ def test_rows_of_a_person_are_one_teacher_s():
         votes(public).fit(rows, labels, persons=persons, shards=shards)
     with pytest.raises(ParameterError, match="persons"):
         votes(public).fit(rows, labels, persons=persons[:-1])
+
+
+def voted(rows, labels, **options):
+    """What real teachers voted, as it came to be counted."""
+    with mock.patch.object(GNMax, "answer", autospec=True, side_effect=GNMax.answer) as answer:
+        nearest = KNeighborsClassifier(n_neighbors=1)
+        votes([[0.0, 0.0]], model=nearest, teachers=15).fit(rows, labels, **options)
+    return answer.call_args.args[1]
+
+
+def test_all_rows_of_a_person_move_one_vote_and_would_move_all_in_shards_that_share_the_person():
+    far, near = np.full((60, 2), 3.0), np.zeros((15, 2))
+    far[::2] += 0.5
+    labels = np.where(np.arange(60) % 4 == 0, "yes", "no")
+    rows, both = np.concatenate([far, near]), np.concatenate([labels, ["yes"] * 15])
+    persons = np.concatenate([np.arange(60), np.full(15, 60)])
+    without = voted(far, labels, persons=persons[:60], shards=persons[:60] % 15)
+    together = voted(rows, both, persons=persons, shards=persons % 15)
+    assert 0 < np.abs(together - without).max() == 1
+    apart = voted(rows, both, shards=np.arange(75) % 15)  # as if every row were another person's
+    assert np.abs(apart - without).max() > 5
+
+
+@pytest.mark.parametrize("budget", [{"epsilon": 1, "delta": 1e-6}, {"rho": 0.1}])
+@pytest.mark.parametrize("checked", [{}, {"threshold": 0.8, "answers": 7}])
+def test_the_release_of_the_cost_is_paid_from_the_budget(budget, checked):
+    rows, labels = rows_of(100)
+    public, _ = rows_of(20, seed=3)
+    cost = CostRelease(order=6, rho="0.01", decay="0.2")
+    found = votes(public, cost=cost, **{"rho": None, **budget, **checked}).fit(rows, labels)
+    plain = votes(public, **{"rho": None, **budget, **checked}).fit(rows, labels)
+    assert plain.cost_ is None
+    assert found.noise_.sigma > plain.noise_.sigma
+    if "delta" in budget:
+        assert 0.99 < accounting.epsilon(found.event_, delta=1e-6).upper <= 1 + 1e-9
+    else:
+        assert 0.099 < found.event_.concentrated_rho <= 0.1
+    assert found.event_ != plain.event_
+    assert 0 < found.cost_.divergence <= found.cost_.worst
+    assert found.cost_.own == 6 * cost.squared_mu / 2
+
+
+def test_a_cost_that_does_not_fit_the_budget_is_refused():
+    rows, labels = rows_of(100)
+    cost = CostRelease(order=6, rho="0.01", decay="0.2")
+    for bad, stated in (("budget", {"rho": "0.005"}), ("normal", {"rho": None, "epsilon": 1})):
+        with pytest.raises(ParameterError, match=bad):
+            votes(rows[:5], cost=cost, **stated).fit(rows, labels)
+    with pytest.raises(ParameterError, match="CostRelease"):
+        votes(rows[:5], cost=3).fit(rows, labels)
 
 
 def test_a_student_s_predictions_are_kept_where_teachers_do_not_object():

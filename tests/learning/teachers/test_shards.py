@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -31,10 +34,24 @@ def test_shards_are_about_equally_large():
 
 
 def test_a_number_is_one_person_in_all_types():
-    mixed = [1, 1.0, np.int64(1), np.float32(1.0), True]
+    mixed = [1, 1.0, np.int64(1), np.float32(1.0), True, Decimal("1.0"), Fraction(1), 1 + 0j]
     assert len(set(shard_numbers(mixed, teachers=1000, key=b"x").tolist())) == 1
     others = [1, "1", None, float("nan"), "\udcff", 1.5, float("inf")]
     assert len(set(shard_numbers(others, teachers=2**20, key=b"x").tolist())) == 7
+
+
+def test_a_pair_is_one_person_however_it_is_spelled_and_whoever_else_is_there():
+    pairs = [(1, "a"), (1.0, "a"), (Decimal(1), np.str_("a")), [True, "a"]]
+    for persons in (pairs, [*pairs, ("b",)], [*pairs, "c"]):
+        assert len(set(shard_numbers(persons, teachers=1000, key=b"x")[:4].tolist())) == 1
+    with pytest.raises(ParameterError, match="share a person"):
+        check_shards(pairs, [0, 0, 1, 0], teachers=2)
+
+
+def test_numbers_that_are_none_are_one_person():
+    """Rows without an owner might all be one person's."""
+    nothing = [float("nan"), np.float32("nan"), Decimal("nan"), Decimal("snan"), complex("nan")]
+    assert len(set(shard_numbers(nothing, teachers=1000).tolist())) == 1
 
 
 def test_shards_that_share_a_person_are_refused():

@@ -14,7 +14,7 @@ from curator.doors import entries
 from discreet.data.language.plan import RowPlan
 from discreet.errors import BudgetExceeded, EngineFailed, ParameterError
 from discreet.front.fits import _request
-from discreet.learning import TeacherVotes
+from discreet.learning import CostRelease, GNMax, TeacherVotes
 from discreet.learning.teachers.ensemble import Ensemble
 
 COLUMNS = {"age": dp.Bounds(0, 100, step=0.5), "city": dp.Keys(["a", "b"]), "state": dp.Keys(["ill", "well"])}
@@ -74,6 +74,31 @@ def test_the_same_votes_are_free_and_others_are_not(tmp_path):
         with pytest.raises(BudgetExceeded):
             curator.fit(other, "visits", **ASKED)
     assert found.student(LogisticRegression()).predict(found.public_rows_).tolist() == ["well", "ill"] * 2
+
+
+def test_the_cost_is_charged_stored_and_shown_with_the_answers(tmp_path):
+    curator = clinic(tmp_path)
+    cost = CostRelease(order=4, rho="0.5", decay="0.5")
+    found = curator.fit(votes(cost=cost, teachers=40), "visits", **ASKED)
+    (charge,) = entries(curator, "charge")
+    answers = GNMax(sigma=found.noise_.sigma, teachers=40, classes=2).event(len(PUBLIC))
+    assert charge.body["event"] == (answers + cost.event).to_object()
+    assert found.event_.concentrated_rho <= 5
+    assert found.cost_.order == 4
+    assert 0 < found.cost_.divergence <= found.cost_.worst
+    assert found.cost_.epsilon(1e-5) > 0
+    with mock.patch.object(Ensemble, "votes", side_effect=AssertionError):
+        again = curator.fit(votes(cost=cost, teachers=40), "visits", **ASKED)
+    assert again.cost_ == found.cost_  # one stored answer: drawn again it would be averaged
+    curator.fit(votes(teachers=40), "visits", **ASKED)
+    assert len(entries(curator, "charge")) == 2
+
+
+def test_votes_without_a_cost_keep_their_identity(tmp_path):
+    """Answers that were stored before costs could be released stay answers."""
+    offer = {"epsilon": None, "delta": None, "rho": 1}
+    _, request = _request(clinic(tmp_path), votes(), "visits", ["age", "city"], "state", None, offer)
+    assert "cost" not in request.learner.parameters
 
 
 def test_rows_of_a_person_share_a_shard_and_the_plan_says_so(tmp_path):

@@ -85,7 +85,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
         with torch.no_grad():
             processes.share([value.data for value in (*model.parameters(), *model.buffers())])
         self._taken, self._bound = taken, plan.clipping.bound
-        self._is_private = True
+        self._is_private = _draws_privately()  # slots of epochs have been drawn
         self._sum: ClippedSum | None = None
         self._batch: PhysicalBatch | None = None
         self._held: list[tuple[Tensor, int, int]] = []
@@ -182,6 +182,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
                 self._sum = ClippedSum(self._parameters, self._groups, self._plan)
                 drawn = self._draw(self._taken - 1)
                 self._randomness.renew()
+                self._is_private = self._is_private and _draws_privately()
                 for batch in self._rows.batches(*drawn):
                     self._batch = batch
                     self._held = self._held_values()
@@ -229,16 +230,13 @@ class PrivateOptimizer(torch.optim.Optimizer):
 
     def _update(self, total: ClippedSum) -> None:
         total.add_up(self._processes)
+        means, is_private = total.shaped(np.zeros(self._plan.size)), True  # others draw people alone
         if self._processes.is_first:
             means, self._bound, is_private = self._release(total, self._bound, self._taken - 1)
-        else:
-            means, is_private = (
-                total.shaped(np.zeros(self._plan.size)),
-                is_private_result(current().mark(np.zeros(1))),
-            )
         self._processes.share(means)
         self._bound = self._processes.shared(self._bound)
-        self._is_private = self._is_private and self._processes.total(int(not is_private)) == 0
+        # Every process adds to the total, whatever it knows already: one that did not would keep all waiting.
+        self._is_private = self._processes.total(int(not (self._is_private and is_private))) == 0
         for parameter, mean in zip(self._parameters, means, strict=True):
             parameter.grad = mean.to(parameter.dtype)
         self._inner.step()
@@ -317,6 +315,11 @@ class PrivateOptimizer(torch.optim.Optimizer):
         self._taken = max(self._taken, charges * self._plan.steps_per_charge)
         self._bound = float(account["bound"])
         self._is_private = self._is_private and bool(account["is_private"])
+
+
+def _draws_privately() -> bool:
+    """Whether what is drawn now comes from the operating system, and is not replayed."""
+    return is_private_result(current().mark(0))
 
 
 def _groups(model: nn.Module, parameters: list[Tensor], *, per_layer: bool) -> list[list[int]]:

@@ -19,6 +19,7 @@ from discreet.learning.design.features import FeatureFacts, Features
 from discreet.learning.design.targets import Classes, Target
 from discreet.learning.estimators.private_classifier import PrivateClassifier
 from discreet.learning.teachers.aggregation import ConfidentGNMax, GNMax, InteractiveGNMax, LNMax
+from discreet.learning.teachers.cost_release import CostRelease
 from discreet.learning.teachers.ensemble import Ensemble
 from discreet.learning.teachers.shards import check_shards, shard_numbers
 from discreet.learning.teachers.vote_learner import VoteLearner
@@ -67,6 +68,9 @@ class TeacherVotes(PrivateClassifier):
         answered on which teachers contradict it, by the threshold (interactive GNMax).
     sure : number
         Where they do not, its prediction is kept if it has at least this probability.
+    cost : CostRelease, optional
+        Release a bound on what the answers cost where teachers agreed, too. It is paid from the same budget,
+        so that answers have a little more noise.
 
     Attributes
     ----------
@@ -76,6 +80,9 @@ class TeacherVotes(PrivateClassifier):
         Which rows have one.
     votes_ : array of bool
         Which rows were voted on.
+    cost_ : ReleasedCost or None
+        An upper bound on what the answers cost; ``cost_.epsilon(delta)`` is often far below the budget, which
+        a ledger is charged for all the same.
 
     Guarantee
     ---------
@@ -108,6 +115,7 @@ class TeacherVotes(PrivateClassifier):
         check_share: Number = 0.25,
         predictions: Any = None,
         sure: Number = 1,
+        cost: CostRelease | None = None,
     ) -> None:
         super().__init__(epsilon=epsilon, delta=delta, rho=rho, columns=columns, classes=classes, rows=rows)
         self.model = model
@@ -118,6 +126,7 @@ class TeacherVotes(PrivateClassifier):
         self.check_share = check_share
         self.predictions = predictions
         self.sure = sure
+        self.cost = cost
 
     def fit(self, X: Any, y: Any, *, persons: Any = None, shards: Any = None) -> Self:
         """Divide people among teachers, train them, and let them vote.
@@ -193,6 +202,7 @@ class TeacherVotes(PrivateClassifier):
             aggregation=self._aggregation(budget, len(queries), classes),
             queries=queries,
             predictions=predictions,
+            cost=self.cost,
             guarantee=budget.guarantee,
             rows=rows,
         )
@@ -203,19 +213,19 @@ class TeacherVotes(PrivateClassifier):
         """Return how votes are answered, with noise that is made for the budget."""
         crowd = {"teachers": self.teachers, "classes": classes}
         most = queries if self.answers is None else min(whole(self.answers, "answers", least=1), queries)
+        squared = self._squared_mu_of_answers(budget)
         if self.threshold is None:
             if self.answers is not None or self.predictions is not None:
                 raise ParameterError("threshold", "is missing where not all rows are answered", "a share")
             if isinstance(budget, PureBudget):
                 return LNMax(gamma=min(budget.epsilon / (2 * queries), Fraction(64)), **crowd)
-            return GNMax(sigma=_deviation(2 * queries / _squared_mu(budget)), **crowd)
+            return GNMax(sigma=_deviation(2 * queries / squared), **crowd)
         if isinstance(budget, PureBudget):
             raise ParameterError(
                 "epsilon", "is pure, and checks have normal noise", "epsilon and delta, or rho"
             )
         share = probability(self.check_share, "check_share", zero=False, one=False)
         level = probability(self.threshold, "threshold")
-        squared = _squared_mu(budget)
         checked: dict[str, Any] = {
             "sigma": _deviation(2 * most / ((1 - share) * squared)),
             "check_sigma": _deviation(queries / (share * squared)),
@@ -227,6 +237,19 @@ class TeacherVotes(PrivateClassifier):
             return ConfidentGNMax(**checked)
         return InteractiveGNMax(sure=self.sure, **checked)
 
+    def _squared_mu_of_answers(self, budget: TrainingBudget) -> Fraction:
+        """Return the squared mu that is left for answers and checks; 0 if the budget is pure."""
+        if self.cost is not None and not isinstance(self.cost, CostRelease):
+            raise ParameterError("cost", "is not a release of costs", "a CostRelease")
+        if isinstance(budget, PureBudget):
+            if self.cost is not None:
+                raise ParameterError("cost", "is released with normal noise", "epsilon and delta, or rho")
+            return Fraction(0)
+        left = _squared_mu(budget) - (0 if self.cost is None else self.cost.squared_mu)
+        if left <= 0:
+            raise ParameterError("cost", "takes all of the budget", "a smaller rho")
+        return left
+
     def _adopt(self, learner: Learner, drawn: Drawn) -> None:
         assert isinstance(learner, VoteLearner)  # noqa: S101
         numbers = np.asarray(drawn["labels"], dtype=np.int64)
@@ -235,6 +258,7 @@ class TeacherVotes(PrivateClassifier):
         self.noise_ = learner.aggregation.noise
         self.public_rows_ = learner.queries
         self.answered_: NDArray[np.bool_] = numbers >= 0
+        self.cost_ = learner.cost_of(drawn)
         self.votes_ = np.asarray(drawn["voted"], dtype=bool)
         held = np.empty(len(numbers), dtype=object)
         held[:] = [learner.target.labels[number] if number >= 0 else None for number in numbers.tolist()]

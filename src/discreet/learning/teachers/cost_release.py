@@ -200,9 +200,14 @@ class CostRelease(Record):
         return RoundedGaussian(squared_sensitivity=(_STEPS + 1) ** 2, variance=self.variance, grid=1, size=1)
 
     @property
+    def squared_mu(self) -> Fraction:
+        """The square of the mu for which the release is Gaussian private: at most 2 rho."""
+        return (_STEPS + 1) ** 2 / self.variance
+
+    @property
     def own(self) -> Fraction:
         """What the release costs at its order."""
-        return self.order * (_STEPS + 1) ** 2 / (2 * self.variance)
+        return self.order * self.squared_mu / 2
 
     @property
     def margin(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ def shard_numbers(persons: Any, *, teachers: int, key: bytes | None = None) -> I
     Parameters
     ----------
     persons : sequence
-        Whose each row is: integers or texts. Private.
+        Whose each row is: numbers, texts, or tuples of them. Private.
     teachers : int
         How many shards there are.
     key : bytes, optional
@@ -35,7 +36,7 @@ def shard_numbers(persons: Any, *, teachers: int, key: bytes | None = None) -> I
     secret = current().bits(_KEY_BITS).to_bytes(_KEY_BITS // 8, "big") if key is None else bytes(key)
     known: dict[str, int] = {}
     found = np.empty(len(persons), dtype=np.int64)
-    for place, person in enumerate(np.asarray(persons, dtype=object).tolist()):
+    for place, person in enumerate(_listed(persons)):
         text = _spelled(person)
         if text not in known:
             digest = hashlib.blake2b(text.encode(errors="surrogatepass"), key=secret, digest_size=16).digest()
@@ -53,14 +54,29 @@ def check_shards(persons: Any, shards: Any, *, teachers: int) -> None:
     if ((held < 0) | (held >= teachers)).any():
         raise ParameterError("shards", "are not numbers of teachers", f"from 0 to {teachers - 1}")
     first: dict[str, int] = {}
-    for person, shard in zip(np.asarray(persons, dtype=object).tolist(), held.tolist(), strict=True):
+    for person, shard in zip(_listed(persons), held.tolist(), strict=True):
         if first.setdefault(_spelled(person), shard) != shard:
             raise ParameterError("shards", "share a person", "all rows of a person in one shard")
 
 
+def _listed(persons: Any) -> list[Any]:
+    """Return persons one by one: an array of all would turn tuples into rows of it."""
+    return list(persons.tolist() if isinstance(persons, np.ndarray) else persons)
+
+
 def _spelled(person: object) -> str:
-    """Return one text for each person: 1 and 1.0 are one, 1 and "1" are two."""
+    """Return one text for each person: 1, 1.0 and Decimal(1) are one, 1 and "1" are two.
+
+    Numbers that are equal in Python have one hash. Two people of one text have one shard, which is harmless.
+    """
     value = person.item() if isinstance(person, np.generic) else person
-    if isinstance(value, bool | int | float) and value == value and abs(value) != float("inf"):  # noqa: PLR0124
-        value = int(value) if value == int(value) else float(value)
+    if isinstance(value, tuple | list):
+        return f"({', '.join(map(_spelled, value))})"
+    if isinstance(value, str):
+        return f"str:{value}"
+    if isinstance(value, Number):
+        try:
+            return f"number:{hash(value) if value == value else 'none'}"  # noqa: PLR0124
+        except Exception:  # a number that signals that it is none
+            return "number:none"
     return f"{type(value).__name__}:{value}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,6 +24,7 @@ from discreet.learning.teachers.aggregation import (
     InteractiveGNMax,
     LNMax,
 )
+from discreet.learning.teachers.cost_release import CostRelease, ReleasedCost, spent_at_worst
 from discreet.learning.teachers.ensemble import Ensemble
 from discreet.learning.teachers.vote_counts import count_votes
 from discreet.privacy.events import Event
@@ -61,17 +63,21 @@ class VoteLearner(Learner):
     """The coordinates of the public rows."""
     predictions: Floats | None
     """What the student predicts of them, if that is part of the question."""
+    cost: CostRelease | None
+    """How a bound on what the answers cost is released with them, if it is."""
     guarantee: Guarantee
     rows: int
 
     @property
     def event(self) -> Event:
-        """The law of all answers, at most as many as there are public rows."""
-        return self.aggregation.event(len(self.queries))
+        """The law of all answers, at most as many as there are public rows, and of their cost."""
+        answers = self.aggregation.event(len(self.queries))
+        return answers if self.cost is None else answers + self.cost.event
 
     @property
     def parameters(self) -> dict[str, JsonValue]:
         """Columns, classes, teachers, how they are answered, and digests of what is public but long."""
+        released = {} if self.cost is None else {"cost": repr(self.cost)}
         return {
             "features": self.features.parameters,
             "target": self.target.parameters,
@@ -81,6 +87,7 @@ class VoteLearner(Learner):
             "queries": _digest(self.queries),
             "predictions": None if self.predictions is None else _digest(self.predictions),
             "rows": self.rows,
+            **released,
         }
 
     @property
@@ -103,12 +110,34 @@ class VoteLearner(Learner):
         return self.ensemble.teachers
 
     def draw(self, values: Sequence[NDArray[Any]]) -> Drawn:
-        """Return labels of public rows, -1 where there is none, and which of them were voted on."""
+        """Return labels of public rows, -1 where there is none, which were voted on, and what it cost."""
         *held, labels, shards = values
         rows = self.features.encoded(held)[:, :-1]
         votes = self.ensemble.votes(rows, self.target.numbers(labels), shards, self.queries)
-        found = self._answered(count_votes(votes, classes=len(self.target.labels)))
-        return {"labels": found.labels.tolist(), "voted": found.voted.tolist(), "checks": found.checks}
+        counts = count_votes(votes, classes=len(self.target.labels))
+        found = self._answered(counts)
+        drawn = {"labels": found.labels.tolist(), "voted": found.voted.tolist(), "checks": found.checks}
+        if self.cost is None:
+            return drawn
+        spent = self.cost.release(self.aggregation, counts, found, self.predictions)
+        return {**drawn, "divergence": str(spent.divergence)}
+
+    def cost_of(self, drawn: Drawn) -> ReleasedCost | None:
+        """Return the released cost of what was drawn, if it was released."""
+        if self.cost is None:
+            return None
+        found = Answers(
+            labels=np.asarray(drawn["labels"], dtype=np.int64),
+            voted=np.asarray(drawn["voted"], dtype=bool),
+            checks=int(drawn["checks"]),
+        )
+        return ReleasedCost(
+            order=self.cost.order,
+            divergence=Fraction(drawn["divergence"]),
+            own=self.cost.own,
+            failure=self.cost.failure,
+            worst=spent_at_worst(self.aggregation, found, self.cost.order),
+        )
 
     def _answered(self, counts: NDArray[np.int64]) -> Answers:
         if isinstance(self.aggregation, InteractiveGNMax):
