@@ -45,7 +45,7 @@ lint: $(VENV)/.lint  ## style, types, layers, spelling
 	$(BIN)/codespell
 
 docs: $(VENV)/.docs  ## the documentation site, in build/site: reference, lectures and guides are run
-	OMP_NUM_THREADS=1 NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
+	OMP_NUM_THREADS=1 NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
 	@echo "build/site is ready: $(BIN)/python -m http.server --directory build/site"
 
 dist: $(VENV)/.dist  ## wheel and sdist, each installed and tried in an environment of its own
