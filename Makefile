@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 JOBS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow coverage corpus mutants lint docs dist bench clean
+.PHONY: help demo test test-slow coverage corpus mutants lint docs dist bench compare clean
 
 # Every core runs its own tests: more threads would only wait for each other. Many tests start interpreters,
 # which need not compile the same files again and again. Tests take from a millisecond to a minute, so a worker
@@ -62,8 +62,12 @@ bench: $(VENV)/.bench $(PEER)/.done  ## speed and accuracy against NumPy and the
 	$(BIN)/python -m benchmarks.latency --peer $(PEER)/bin/python
 	$(BIN)/python -m benchmarks.accuracy --peer $(PEER)/bin/python
 
+compare: $(VENV)/.bench  ## the same small work by us and by each peer that installs; writes docs/comparison.md
+	$(PIP) pandas
+	$(BIN)/python -m benchmarks.comparison --folder .venv-peers
+
 clean:  ## remove what the targets made
-	rm -rf $(VENV) $(PEER) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(PEER) .venv-peers build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
 $(VENV)/.python:
 	@$(PYTHON) -c 'import sys; sys.exit("discreet needs Python 3.11 or newer: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'

@@ -13,6 +13,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 from book.cells import folder_of, in_a_folder, run_cell, shown
+from book.error_pages import error_classes, error_pages
 from book.formulas import set_formulas
 from book.lectures import LECTURES, anchor, read_rows, run_lecture
 from book.links import PROJECT, linked
@@ -51,9 +52,10 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     for page in sorted((DOCS / "proofs").glob("*.md"), key=_title):
         rooms[_room(page)].append({_title(page): f"proofs/{page.name}"})
     proofs = [{room: pages} for room, pages in rooms.items() if pages]
+    errors = [f"errors/{one.__name__}.md" for one in error_classes()]
     examples = [f"examples/{path.stem}.md" for path in _examples()]
     config.nav = [
-        {"Start": "index.md"},
+        {"Start": ["index.md", "tour.md"]},
         {
             "Guides": [
                 *(f"guides/{name}.md" for name in GUIDES),
@@ -63,12 +65,12 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
                 {"Examples": ["examples/index.md", *examples]},
             ]
         },
-        {"Concepts": ["concepts.md", "glossary.md", "accuracy.md"]},
+        {"Concepts": ["concepts.md", "glossary.md", "comparison.md", "accuracy.md"]},
         {"SQL": ["language.md", "functions.md"]},
         {"Lectures": ["lectures/index.md", *(f"lectures/{path.stem}.md" for path in LECTURES)]},
         {"Reference": [{"All names": "reference.md"}, *modules]},
         {"Proofs": ["proofs/index.md", *proofs]},
-        {"Operations": ["operations.md", "server.md"]},
+        {"Operations": ["operations.md", "server.md", {"Errors": ["errors/index.md", *errors]}]},
         {"Project": list(PROJECT)},
     ]
     config.copyright = f"discreet {__version__}"
@@ -83,6 +85,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
     for name, text in reference_pages().items():
         add(f"reference/{name}", text)
+    for name, text in error_pages(lambda quoted: None).items():
+        add(f"errors/{name}", text)
     for uri, origin in PROJECT.items():
         add(uri, (ROOT / origin).read_text(encoding="utf-8"))
     add("examples/index.md", (ROOT / "examples" / "README.md").read_text(encoding="utf-8"))
