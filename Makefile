@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 JOBS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-all coverage corpus mutants lint docs dist bench clean
+.PHONY: help demo test test-slow test-all coverage corpus mutants lint docs dist bench compare clean
 
 # Every core runs its own tests: more threads would only wait for each other. Many tests start interpreters,
 # which need not compile the same files again and again. Tests take from a millisecond to a minute, so a worker
@@ -48,7 +48,7 @@ lint: $(VENV)/.lint  ## style, types, layers, spelling
 	$(BIN)/codespell
 
 docs: $(VENV)/.docs  ## the documentation site, in build/site: reference, lectures and guides are run
-	OMP_NUM_THREADS=1 NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
+	OMP_NUM_THREADS=1 NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
 	@echo "build/site is ready: $(BIN)/python -m http.server --directory build/site"
 
 dist: $(VENV)/.dist  ## wheel and sdist, each installed and tried in an environment of its own
@@ -65,8 +65,12 @@ bench: $(VENV)/.bench $(PEER)/.done  ## speed and accuracy against NumPy and the
 	$(BIN)/python -m benchmarks.latency --peer $(PEER)/bin/python
 	$(BIN)/python -m benchmarks.accuracy --peer $(PEER)/bin/python
 
+compare: $(VENV)/.bench  ## the same small work by us and by each peer that installs; writes docs/comparison.md
+	$(PIP) pandas
+	$(BIN)/python -m benchmarks.comparison --folder .venv-peers
+
 clean:  ## remove what the targets made
-	rm -rf $(VENV) $(PEER) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(PEER) .venv-peers build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
 $(VENV)/.python:
 	@$(PYTHON) -c 'import sys; sys.exit("discreet needs Python 3.11 or newer: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'

@@ -13,39 +13,64 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 from book.cells import folder_of, in_a_folder, run_cell, shown
+from book.error_pages import error_classes, error_pages
+from book.formulas import set_formulas
 from book.lectures import LECTURES, anchor, read_rows, run_lecture
 from book.links import PROJECT, linked
-from book.public_names import page_of, public_modules
+from book.public_names import BENEATH, page_of, public_modules
 from book.reference import reference_pages
 from discreet.version import __version__
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
+ROOMS = {
+    "noise": "Noise",
+    "mechanisms": "Mechanisms",
+    "stability": "Stability",
+    "privacy": "Accounting",
+    "accounting": "Accounting",
+    "workloads": "Workloads",
+    "data": "Data and queries",
+    "queries": "Data and queries",
+    "curator": "The curator",
+    "server": "The curator",
+    "learning": "Learning and synthesis",
+    "synthesis": "Learning and synthesis",
+    "audit": "Audit",
+}
+"""Under which heading the proofs of a package are."""
 GUIDES = ("analyst", "owner", "production", "researcher", "machine_learning", "teacher")
 COURSE = tomllib.loads((ROOT / "tests" / "mission.toml").read_text(encoding="utf-8"))
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Say what is where: the tabs of the site and the pages under each."""
-    modules = [{path: f"reference/{page_of(path)}"} for path in public_modules()]
-    proofs = [{_title(page): f"proofs/{page.name}"} for page in sorted((DOCS / "proofs").glob("*.md"))]
+    inner = {f"dp.{name}" for name in BENEATH}
+    paths = sorted(public_modules(), key=lambda path: (path in inner, path != "dp", path))
+    modules = [{path: f"reference/{page_of(path)}"} for path in paths]
+    rooms: dict[str, list[dict[str, str]]] = {room: [] for room in ROOMS.values()}
+    for page in sorted((DOCS / "proofs").glob("*.md"), key=_title):
+        rooms[_room(page)].append({_title(page): f"proofs/{page.name}"})
+    proofs = [{room: pages} for room, pages in rooms.items() if pages]
+    errors = [f"errors/{one.__name__}.md" for one in error_classes()]
     examples = [f"examples/{path.stem}.md" for path in _examples()]
     config.nav = [
-        {"Start": "index.md"},
+        {"Start": ["index.md", "tour.md"]},
         {
             "Guides": [
                 *(f"guides/{name}.md" for name in GUIDES),
                 "recipes.md",
                 "deep_learning.md",
+                "auditing_models.md",
                 {"Examples": ["examples/index.md", *examples]},
             ]
         },
-        {"Concepts": ["concepts.md", "glossary.md", "accuracy.md"]},
+        {"Concepts": ["concepts.md", "glossary.md", "comparison.md", "accuracy.md"]},
         {"SQL": ["language.md", "functions.md"]},
         {"Lectures": ["lectures/index.md", *(f"lectures/{path.stem}.md" for path in LECTURES)]},
-        {"Reference": ["reference.md", *modules]},
+        {"Reference": [{"All names": "reference.md"}, *modules]},
         {"Proofs": ["proofs/index.md", *proofs]},
-        {"Operations": "operations.md"},
+        {"Operations": ["operations.md", "server.md", {"Errors": ["errors/index.md", *errors]}]},
         {"Project": list(PROJECT)},
     ]
     config.copyright = f"discreet {__version__}"
@@ -60,6 +85,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
     for name, text in reference_pages().items():
         add(f"reference/{name}", text)
+    for name, text in error_pages(lambda quoted: None).items():
+        add(f"errors/{name}", text)
     for uri, origin in PROJECT.items():
         add(uri, (ROOT / origin).read_text(encoding="utf-8"))
     add("examples/index.md", (ROOT / "examples" / "README.md").read_text(encoding="utf-8"))
@@ -83,7 +110,18 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         markdown = _names_linked(markdown)
     if page.meta.get("run"):
         markdown = _run(markdown, uri, config, files)
+    if uri.startswith(("proofs/", "lectures/")) or uri in ("concepts.md", "glossary.md"):
+        markdown = set_formulas(markdown)
     return linked(markdown, uri)
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Leave the members of classes out of the table of contents, where each would stand many times."""
+    if page.file.src_uri.startswith("reference/"):
+        for top in page.toc:
+            for name in top.children:
+                name.children.clear()
+    return html
 
 
 def _run(markdown: str, uri: str, config: MkDocsConfig, files: Files) -> str:
@@ -171,6 +209,14 @@ def _names_linked(markdown: str) -> str:
                 r"^\| `(\w+)` \|", rf"| [`\1`]({address}.\1) |", section, flags=re.MULTILINE
             )
     return "".join(sections)
+
+
+def _room(page: Path) -> str:
+    """Return the heading under which a proof is: that of the first package of its line ``Code:``."""
+    found = re.search(r"^Code: `discreet\.(\w+)", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    if found is None or found[1] not in ROOMS:
+        raise ValueError(f"{page.name} does not say which code it is about: Code: `discreet...`")
+    return ROOMS[found[1]]
 
 
 def _title(page: Path) -> str:

@@ -31,7 +31,7 @@ def public_modules() -> dict[str, ModuleType]:
 
 def page_of(module: str) -> str:
     """Return the page of a public module, within the reference: ``dp.noise`` is on ``noise.md``."""
-    return f"{module.removeprefix('dp.').replace('.', '_') if module != 'dp' else 'index'}.md"
+    return f"{module.removeprefix('dp.').replace('.', '_') if module != 'dp' else 'top_level'}.md"
 
 
 def described() -> dict[tuple[str, str], str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 from types import ModuleType
 
@@ -53,6 +54,7 @@ class _Reference:
         yield f"## `{name}` {{#{path}.{name}}}"
         said = self.said.get((path, name))
         if said:
+            said = re.sub(r"\]\((?=\w+\.md)", "](../", said)
             yield f"*{said[:1].upper()}{said[1:]}.*" if "`" not in said and "*" not in said else f"{said}."
         if isinstance(value, ModuleType):
             found = next(held for held, module in self.modules.items() if module is value)

@@ -84,6 +84,22 @@ print(
 )
 test.plot()
 
+# %% [markdown]
+# **Which distance?** To the nearest data set that is *unstable*, one with a neighbor whose answer differs; not to
+# the nearest with a different answer, as is sometimes written. Take two neighbors of which one says blue and the
+# other red: both are unstable, at distance 0. Counted to the different answer, both would be at distance 1, and
+# blue, which the other never says, would appear too often.
+
+# %% Unstable, not merely different
+for chosen in (0.1, 1, 3):
+    test = dp.mechanisms.DistanceToInstability(epsilon=chosen, delta=1e-6)
+    right, wrong = (1 - test.error_at(distance=distance) for distance in (0, 1))
+    print(
+        f"epsilon {chosen:>3}: blue appears with {right:.1e} at distance 0, with {wrong:.1e} at 1; allowed: 1e-06"
+    )
+    assert right <= 1e-6 * (1 + 1e-9) < wrong
+    assert abs(wrong / right - (1 + exp(chosen))) < 1e-6 * wrong / right
+
 # %% Propose, test, release
 proposal = dp.mechanisms.ProposeTestRelease(sensitivity=2, epsilon=2, delta=1e-6)
 print(proposal.event, proposal.guarantee)

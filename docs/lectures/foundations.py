@@ -136,6 +136,15 @@ print("two parts, each person in one:", dp.events.Parallel(half, quarter).pure_e
 steps = [dp.Laplace(sensitivity=1, epsilon=0.1).guarantee.epsilon for _ in range(10)]
 assert sum(steps) == 1  # a budget over ten steps adds up exactly
 
+# %% The variance of each of several counts
+for k in (2, 4, 10):
+    counts = dp.Laplace(sensitivity=dp.sensitivity.overlapping_counts(k), epsilon=Fraction(1, 10))
+    variance = counts.error.variance
+    print(
+        f"{k:>2} counts, epsilon 0.1 for all: variance {variance:10,.0f} each; 2k²/ε² = {200 * k * k:,}, not 2/ε² = 200"
+    )
+    assert abs(variance / (200 * k * k) - 1) < 0.01
+
 # %% [markdown]
 # ## Two coins
 #

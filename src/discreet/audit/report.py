@@ -21,7 +21,13 @@ _SIGNS = {"passed": "pass", "failed": "FAIL", "skipped": "skip"}
 
 
 class AuditFailed(DiscreetError, AssertionError):
-    """A mechanism did not pass its audit; the message is the report."""
+    """A mechanism did not pass its audit; the message is the report.
+
+    What to do
+    ----------
+    Do not release with it. The report names the check that failed, the inputs and the outcome on which it is
+    less private than it claims. Usual causes: a sensitivity too small, noise in floats, an early return.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
