@@ -57,7 +57,7 @@ WALLS = {
     "fastapi": ["server/"],
     "starlette": ["server/"],
     "pydantic": ["server/bodies.py"],
-    "uvicorn": ["server/serving.py"],
+    "uvicorn": ["server/serving.py", "server/connections.py"],
     "httpx": ["server/client.py"],
 }
 

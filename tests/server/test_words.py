@@ -77,3 +77,19 @@ def test_spent_names_others_only_to_those_who_may_know(curator):
     assert "analysts" not in do_word(curator, message, ServiceLimits())
     found = do_word(curator, {**message, "everyone": True}, ServiceLimits())
     assert [(one["name"], one["epsilon"]) for one in found["analysts"]] == [("ana", 1.0)]
+
+
+def test_of_two_who_ask_the_same_at_once_one_pays(curator, tmp_path, monkeypatch):
+    """The other asks between what the first reads and what it pays."""
+    other = open_file(tmp_path / "clinic.toml")
+    previewed, said = curator.preview, []
+
+    def preview(*question, **terms):
+        found = previewed(*question, **terms)
+        said.append(ask(other, epsilon=1)["paid"])
+        return found
+
+    monkeypatch.setattr(curator, "preview", preview)
+    assert (ask(curator, epsilon=1)["paid"], said) == ("nothing", ["epsilon 1"])
+    assert curator.spent.requests == 1
+    other.close()

@@ -19,7 +19,6 @@ path                  method  what it is
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
@@ -37,7 +36,6 @@ from discreet.server.keys import AccessKey, KeyFile
 from discreet.server.pool import Pool
 from discreet.server.request_log import RequestLog
 from discreet.server.service_limits import ServiceLimits
-from discreet.server.slots import until_slot
 from discreet.version import __version__
 
 __all__ = ["application"]
@@ -187,19 +185,7 @@ async def explain(request: Request, body: QuestionBody) -> Response:
 @_WORDS.post("/v1/ask")
 async def ask(request: Request, body: AskBody) -> Response:
     """Pay, and answer. The same question with the same offer is answered again at no cost."""
-    began = asyncio.get_running_loop().time()
-    service, passed = _service(request), request.scope[PASSED]
-    message = {**_message(request, "ask", body), "form": body.form}
-    try:
-        content = await service.pool.do(message)
-    except ServiceRefusal as refusal:
-        content = problem_of(refusal)
-    found = content.get("content", content)
-    passed["cost"] = str(found.get("paid", ""))
-    passed["slot"] = await until_slot(began, service.limits.slot)
-    if service.keys.find(token_of(request.scope)) is None:  # revoked meanwhile: the answer stays in the store
-        raise ServiceRefusal("unauthorized")
-    return _answered(request, found)
+    return await _done(request, {**_message(request, "ask", body), "form": body.form})
 
 
 def _message(request: Request, word: str, body: QuestionBody) -> Content:
@@ -211,5 +197,10 @@ def _message(request: Request, word: str, body: QuestionBody) -> Content:
 
 
 async def _done(request: Request, message: Content) -> Response:
-    content = await _service(request).pool.do(message)
-    return _answered(request, content.get("content", content))
+    service, passed = _service(request), request.scope[PASSED]
+    token = token_of(request.scope)
+    reply = await service.pool.do(message, is_allowed=lambda: service.keys.find(token) is not None)
+    passed["slot"] = reply.pop("slot")
+    content = reply.get("content", reply)
+    passed["cost"] = str(content.get("paid", ""))
+    return _answered(request, content)

@@ -34,10 +34,11 @@ def do_word(curator: Curator, message: Message, limits: ServiceLimits) -> dict[s
 def _ask(curator: Curator, message: Message, limits: ServiceLimits) -> dict[str, object]:
     """Pay, and answer: all is refused that can be, before anything is charged."""
     question, analyst, terms = message["question"], message["analyst"], _terms(message)
-    found = curator.preview(question, analyst=analyst, **terms)
+    curator.preview(question, analyst=analyst, **terms)
     _check_groups(curator, question, terms, limits)
+    before = curator.charges_made
     release = curator.ask(question, analyst=analyst, **terms)
-    bill = bill_of(curator, release, analyst, paid_before=found.answered)
+    bill = bill_of(curator, release, analyst, paid_before=curator.charges_made == before)
     content = sent_release(release) if message["form"] == "columns" else release_object(release)
     return {**content, **bill.to_object()}
 
