@@ -254,7 +254,7 @@ def test_S13_no_value_question_or_key_is_in_logs_or_metrics(service):
 
 def test_every_path_is_in_the_openapi_and_nothing_comes_from_elsewhere(service):
     found = service.send("GET", "/openapi.json").json()
-    paths = {"tables", "preview", "explain", "ask", "spent", "ledger", "label"}
+    paths = {"tables", "preview", "explain", "ask", "counts", "spent", "ledger", "label"}
     assert set(found["paths"]) == {f"/v1/{one}" for one in paths} | {"/metrics", "/health", "/ready"}
     for page in ("/docs", "/redoc", "/"):
         assert service.send("GET", page, service.key("lost")).status_code == 404

@@ -1,4 +1,4 @@
-"""A server that means harm: what it sends is an answer, or one known error; it runs no code and shows nothing.
+"""A server that means harm: what it sends is an answer, or one known error; it runs no code.
 
 Every place of every reply is replaced by values that do not belong there. The control is a server that sends
 what it should: then each call succeeds.

@@ -58,7 +58,7 @@ if "discreet.server.worker" in sys.orig_argv:
         return asked(curator, {**message, "terms": terms}, limits)
     words.WORDS["ask"] = believes
 """
-"""Unknown fields pass, idle connections stay, questions have any length, files are read, numbers are mended."""
+"""Unknown fields pass, idle connections stay, questions may be long, files are read, numbers are mended."""
 
 NO_MEMORY = """
 if "discreet.server.worker" in sys.orig_argv:
@@ -160,7 +160,7 @@ def test_carelessness_is_seen(careless, requirement, reason):
 
 @pytest.mark.slow
 def test_S2_control_a_request_that_is_charged_twice_is_seen(no_memory):
-    with pytest.raises(AssertionError, match="'epsilon 0.125' == 'nothing'"):
+    with pytest.raises(AssertionError, match=r"'epsilon 0\.125' == 'nothing'"):
         test_application.test_S2_a_killed_question_keeps_its_charge_and_is_answered_later(no_memory)
 
 

@@ -7,6 +7,7 @@ path                  method  what it is
 ``/v1/preview``       POST    what a question would cost, and how wrong its answer would be
 ``/v1/explain``       POST    how it would be answered
 ``/v1/ask``           POST    pay, and answer
+``/v1/counts``        POST    counts within ranges or marginals that were answered
 ``/v1/spent``         GET     what was spent, and what is left
 ``/v1/ledger``        GET     the entries, for owners and auditors
 ``/v1/label``         GET     the JSON Schema of labels
@@ -29,7 +30,7 @@ from fastapi.security import HTTPBearer
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from discreet.server.bodies import AskBody, QuestionBody
+from discreet.server.bodies import AskBody, CountsBody, QuestionBody
 from discreet.server.catalogue import CATALOGUE, ServiceRefusal, problem_of
 from discreet.server.guard import PASSED, App, Guard, token_of
 from discreet.server.keys import AccessKey, KeyFile
@@ -188,12 +189,20 @@ async def ask(request: Request, body: AskBody) -> Response:
     return await _done(request, {**_message(request, "ask", body), "form": body.form})
 
 
-def _message(request: Request, word: str, body: QuestionBody) -> Content:
-    key = _key_for(request, word)
-    if len(body.question) > _service(request).limits.characters:
+@_WORDS.post("/v1/counts")
+async def counts(request: Request, body: CountsBody) -> Response:
+    """Read counts from ranges or marginals that were asked before on these terms. Costs nothing."""
+    return await _done(request, {**_message(request, "ask", body), "word": "counts", "counts": body.counts})
+
+
+def _message(request: Request, scope: str, body: QuestionBody) -> Content:
+    key = _key_for(request, scope)
+    question = body.question
+    if isinstance(question, str) and len(question) > _service(request).limits.characters:
         raise ServiceRefusal("too_large")
-    terms = body.model_dump(exclude={"question", "form"})
-    return {"word": word, "question": body.question, "analyst": key.name, "terms": terms}
+    terms = body.model_dump(exclude={"question", "form", "counts"})
+    asked = question if isinstance(question, str) else question.model_dump()
+    return {"word": scope, "question": asked, "analyst": key.name, "terms": terms}
 
 
 async def _done(request: Request, message: Content) -> Response:

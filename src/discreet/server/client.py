@@ -26,6 +26,8 @@ from discreet.errors import (
 )
 from discreet.front import Spent
 from discreet.front.arguments import refuse_others
+from discreet.queries.counts import LinearQuestion
+from discreet.server.received_counts import received_counts, sent_question
 from discreet.server.wire_form import received, received_preview, received_release
 from discreet.visible import visible, visible_lines
 
@@ -73,7 +75,7 @@ def connect(url: str, *, key: str, verify: str | bool = True, timeout: float = _
 class Connection:
     """A curator behind a server. See `connect`.
 
-    It takes questions in SQL. Whoever holds the key is the analyst.
+    It takes questions in SQL, `ranges`, `cdf` and `marginals`. Whoever holds the key is the analyst.
     """
 
     def __init__(self, url: str, *, key: str, verify: str | bool = True, timeout: float = _SECONDS) -> None:
@@ -117,21 +119,27 @@ class Connection:
         with received():
             return dict(self._get("tables")["tables"])
 
-    def ask(self, question: str, *unnamed: NoReturn, **terms: Any) -> Release:
+    def ask(self, question: str | LinearQuestion, *unnamed: NoReturn, **terms: Any) -> Release:
         """Spend, then answer. Takes what `Curator.ask` takes, except for the analyst, who holds the key.
 
         The same question with the same offer returns the same answer at no cost, also after an answer was
         lost on its way.
         """
-        return received_release(self._post("ask", question, unnamed, terms, form="columns"))
+        content = self._post("ask", question, unnamed, terms, form="columns")
+        if not isinstance(question, LinearQuestion):
+            return received_release(content)
+        asked = dict(terms)
+        return received_counts(
+            content, question, lambda counts: self._post("counts", question, (), asked, counts=counts)
+        )
 
     sql = ask
 
-    def preview(self, question: str, *unnamed: NoReturn, **terms: Any) -> Preview:
+    def preview(self, question: str | LinearQuestion, *unnamed: NoReturn, **terms: Any) -> Preview:
         """Return what a question would cost and how wrong its answer would be. Spends nothing."""
         return received_preview(self._post("preview", question, unnamed, terms))
 
-    def explain(self, question: str, *unnamed: NoReturn, **terms: Any) -> str:
+    def explain(self, question: str | LinearQuestion, *unnamed: NoReturn, **terms: Any) -> str:
         """Describe how a question would be answered: plan, bounds, sensitivities and, if offered, cost."""
         with received():
             return visible_lines(self._post("explain", question, unnamed, terms)["explanation"])
@@ -170,12 +178,14 @@ class Connection:
         return self._sent("GET", word, params=query)
 
     def _post(
-        self, word: str, question: object, unnamed: tuple[object, ...], terms: dict[str, Any], **more: str
+        self, word: str, question: object, unnamed: tuple[object, ...], terms: dict[str, Any], **more: object
     ) -> dict[str, Any]:
         if "analyst" in terms:
             raise ParameterError("analyst", "is stated", "none: a server charges who holds the key")
         refuse_others(unnamed, [name for name in terms if name not in _TERMS])
-        if not isinstance(question, str):
+        if isinstance(question, LinearQuestion):
+            question = sent_question(question)
+        elif not isinstance(question, str):
             raise ParameterError("question", "is not SQL, which is what a server reads", "text")
         stated = {name: _written(name, value) for name, value in terms.items() if value is not None}
         return self._sent("POST", word, json={"question": question, **stated, **more})

@@ -169,7 +169,7 @@ def _word(path: str) -> str:
     if path in _PUBLIC:
         return _PUBLIC[path]
     word = path.removeprefix("/v1/").removeprefix("/")
-    return word if word in (*SCOPES, "label") else "other"
+    return word if word in (*SCOPES, "label", "counts") else "other"
 
 
 def _header(scope: Arrival, name: bytes) -> bytes:
