@@ -109,7 +109,7 @@ def no_memory(tmp_path_factory):
         ),
         (
             test_application.test_S10_a_key_that_is_revoked_while_its_question_is_answered_gets_no_answer,
-            "'' == 'unauthorized'",
+            "'not_found' == 'unauthorized'",
         ),
         (
             test_application.test_S10_a_key_that_is_revoked_while_it_waits_gets_nothing_and_pays_nothing,
