@@ -53,11 +53,11 @@ WALLS = {
     "mpmath": [],
     "pandas": ["data/", "curator/release/release.py", "synthesis/"],
     "polars": ["data/", "curator/release/release.py"],
-    "importlib": ["exports.py"],
+    "importlib": ["exports.py", "server/checkup.py"],
     "fastapi": ["server/"],
     "starlette": ["server/"],
     "pydantic": ["server/bodies.py"],
-    "uvicorn": ["server/serving.py"],
+    "uvicorn": ["server/serving.py", "server/connections.py"],
     "httpx": ["server/client.py"],
 }
 

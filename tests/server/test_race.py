@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import uuid
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from benchmarks.service import under_load
 
+from curator.ledger.conftest import postgres  # noqa: F401
 from discreet.front.opening import amend_file
 from server.service import ALL_VISITS, DECLARATION, code_of, serving, write_small_clinic
 
@@ -72,3 +75,22 @@ def test_S14_a_ledger_that_was_replaced_by_an_old_copy_answers_nothing(servers):
         ledger.write_bytes(new)
     # the control: with the ledger as it was, the same is answered
     assert code_of(first.ask(key, f"{ALL_VISITS} WHERE age <> 300", epsilon="0.01")) == ""
+
+
+@pytest.mark.slow
+def test_S1_S3_two_servers_on_one_ledger_in_postgresql(tmp_path, postgres):  # noqa: F811
+    """The control is that of the race on a file: `test_planted`."""
+    write_small_clinic(tmp_path, epsilon=1, share=0.4)
+    file = tmp_path / "clinic.toml"
+    place = f'location = "{postgres}"\nname = "clinic {uuid.uuid4().hex}"'
+    file.write_text(file.read_text().replace('location = "clinic.ledger"', place))
+    with serving(tmp_path) as first, serving(tmp_path, name="second") as second:
+        test_S1_S3_racing_analysts_on_two_servers_spend_exactly_the_budget((first, second))
+
+
+@pytest.mark.slow
+def test_S2_workers_and_the_server_are_killed_under_load(tmp_path):
+    """No answer without a charge, no charge beyond the budget, and what was answered stays answered."""
+    seen = under_load(tmp_path, clients=4, seconds=20, charges=25, kills=6)
+    assert seen.answers
+    assert set(seen.codes) <= {"answered", "not_finished", "budget_exceeded", "gone", "busy"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 
 import pytest
 
@@ -57,3 +58,19 @@ def test_a_line_that_cannot_be_written_is_no_failure(error):
     log = RequestLog(Full())
     log.write(ONE)
     assert 'status="200"} 1' in log.metrics(workers=1, restarts=0)
+
+
+def test_a_log_that_nobody_reads_holds_up_nobody():
+    reading, writing = os.pipe()
+    with os.fdopen(reading) as read, os.fdopen(writing, "w") as written:
+        log = RequestLog(written)
+        log.write(ONE)
+        assert "word=ask" in read.readline()  # the control: with room it is written
+        os.set_blocking(written.fileno(), False)
+        try:
+            while True:
+                os.write(written.fileno(), bytes(4096))
+        except BlockingIOError:
+            os.set_blocking(written.fileno(), True)
+        log.write(ONE)
+        assert "discreet_log_lines_dropped_total 1\n" in log.metrics(workers=1, restarts=0)

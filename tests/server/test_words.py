@@ -29,7 +29,7 @@ def ask(curator, question=BY_CITY, *, form="rows", limits=None, word="ask", **te
 def test_the_words_are_those_that_keys_name():
     from discreet.server.keys import SCOPES
 
-    assert set(WORDS) == (set(SCOPES) - {"metrics"}) | {"label"}
+    assert set(WORDS) == (set(SCOPES) - {"metrics"}) | {"label", "counts"}
 
 
 def test_a_question_with_too_many_groups_is_refused_before_its_charge(curator):
@@ -77,3 +77,19 @@ def test_spent_names_others_only_to_those_who_may_know(curator):
     assert "analysts" not in do_word(curator, message, ServiceLimits())
     found = do_word(curator, {**message, "everyone": True}, ServiceLimits())
     assert [(one["name"], one["epsilon"]) for one in found["analysts"]] == [("ana", 1.0)]
+
+
+def test_of_two_who_ask_the_same_at_once_one_pays(curator, tmp_path, monkeypatch):
+    """The other asks between what the first reads and what it pays."""
+    other = open_file(tmp_path / "clinic.toml")
+    previewed, said = curator.preview, []
+
+    def preview(*question, **terms):
+        found = previewed(*question, **terms)
+        said.append(ask(other, epsilon=1)["paid"])
+        return found
+
+    monkeypatch.setattr(curator, "preview", preview)
+    assert (ask(curator, epsilon=1)["paid"], said) == ("nothing", ["epsilon 1"])
+    assert curator.spent.requests == 1
+    other.close()

@@ -72,10 +72,11 @@ class Asking:
             with declared.real(read, rehearsed) as curator, charge_lines.logging_charges(options.log):
                 if is_new:
                     note("a new ledger was made; keep it: another one over the same data voids the guarantee")
-                paid = curator.preview(question, **terms).answered
+                before = curator.charges_made
                 with working("answering"):
                     release = told(curator.ask(question, **terms))
-                bill = bill_of(curator, release, options.analyst, paid_before=paid)
+                paid_before = curator.charges_made == before
+                bill = bill_of(curator, release, options.analyst, paid_before=paid_before)
                 return _delivered(options, release, bill)
 
 

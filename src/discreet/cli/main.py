@@ -29,6 +29,7 @@ from discreet.cli.commands.calibrate import CALIBRATE
 from discreet.cli.commands.check import CHECK
 from discreet.cli.commands.cut import CUT
 from discreet.cli.commands.demo import DEMO
+from discreet.cli.commands.doctor import DOCTOR
 from discreet.cli.commands.explain import EXPLAIN
 from discreet.cli.commands.init import INIT
 from discreet.cli.commands.keys import KEYS
@@ -66,6 +67,7 @@ COMMANDS = (
     LEDGER,
     SERVE,
     KEYS,
+    DOCTOR,
     ACCOUNT,
     CALIBRATE,
 )

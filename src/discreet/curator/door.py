@@ -109,6 +109,7 @@ class Door:
         store = open_store(place, name=name) if isinstance(place, str | Path) else place
         self.ledger = Ledger(store, fold, Account(), anchor=anchor, clock=clock)
         self._secret = self._open(budget)
+        self.charges_made = 0  # by this curator: what others paid for, or was paid before, is not among them
         self._neighbors = budget.neighbors  # no amendment changes the relation
 
     def _open(self, budget: Budget) -> bytes:
@@ -157,8 +158,7 @@ class Door:
         declared = declare(tables := _checked(request, self._tables))
         account = self.account()
         check_current(account, declared)
-        charge = self.ledger.find(CHARGE, request.digest(self._secret, declared))
-        answered = charge is not None and all(self.is_charged(one) for one in chosen)
+        answered = all(self.is_charged(one) for one in (request, *chosen))
         return preview(request, account, analyst, rows, tables, answered=answered, chosen=chosen)
 
     def is_charged(self, request: AnyRequest) -> bool:
@@ -173,8 +173,7 @@ class Door:
 
     def stored(self, request: AnyRequest) -> bytes | None:
         """Return what is stored of a request that was answered, packed. Charges and computes nothing."""
-        declared = declare(self._tables)
-        return self.ledger.look(CHARGE, request.digest(self._secret, declared)).answer
+        return self.ledger.look(CHARGE, request.digest(self._secret, declare(self._tables))).answer
 
     def choose_keys(self, request: KeyRequest, *, analyst: str = "") -> Release:
         """Charge a request for keys, count, choose, store the choice and return it, perhaps with counts.
@@ -286,6 +285,7 @@ class Door:
             return charge, content, seen
         self._rehearse(lambda account: account.check(analyst, event), seen)
         charge, account, is_new = self._decide(CHARGE, rule, declared=declared, key=key)
+        self.charges_made += is_new
         # A new charge has no answer; if another process is quicker, keep_answer returns what that one kept.
         return charge, None if is_new else self.ledger.answer(charge), account
 

@@ -7,6 +7,7 @@ path                  method  what it is
 ``/v1/preview``       POST    what a question would cost, and how wrong its answer would be
 ``/v1/explain``       POST    how it would be answered
 ``/v1/ask``           POST    pay, and answer
+``/v1/counts``        POST    counts within ranges or marginals that were answered
 ``/v1/spent``         GET     what was spent, and what is left
 ``/v1/ledger``        GET     the entries, for owners and auditors
 ``/v1/label``         GET     the JSON Schema of labels
@@ -19,7 +20,6 @@ path                  method  what it is
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
@@ -30,14 +30,13 @@ from fastapi.security import HTTPBearer
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from discreet.server.bodies import AskBody, QuestionBody
+from discreet.server.bodies import AskBody, CountsBody, QuestionBody
 from discreet.server.catalogue import CATALOGUE, ServiceRefusal, problem_of
 from discreet.server.guard import PASSED, App, Guard, token_of
 from discreet.server.keys import AccessKey, KeyFile
 from discreet.server.pool import Pool
 from discreet.server.request_log import RequestLog
 from discreet.server.service_limits import ServiceLimits
-from discreet.server.slots import until_slot
 from discreet.version import __version__
 
 __all__ = ["application"]
@@ -187,29 +186,30 @@ async def explain(request: Request, body: QuestionBody) -> Response:
 @_WORDS.post("/v1/ask")
 async def ask(request: Request, body: AskBody) -> Response:
     """Pay, and answer. The same question with the same offer is answered again at no cost."""
-    began = asyncio.get_running_loop().time()
-    service, passed = _service(request), request.scope[PASSED]
-    message = {**_message(request, "ask", body), "form": body.form}
-    try:
-        content = await service.pool.do(message)
-    except ServiceRefusal as refusal:
-        content = problem_of(refusal)
-    found = content.get("content", content)
-    passed["cost"] = str(found.get("paid", ""))
-    passed["slot"] = await until_slot(began, service.limits.slot)
-    if service.keys.find(token_of(request.scope)) is None:  # revoked meanwhile: the answer stays in the store
-        raise ServiceRefusal("unauthorized")
-    return _answered(request, found)
+    return await _done(request, {**_message(request, "ask", body), "form": body.form})
 
 
-def _message(request: Request, word: str, body: QuestionBody) -> Content:
-    key = _key_for(request, word)
-    if len(body.question) > _service(request).limits.characters:
+@_WORDS.post("/v1/counts")
+async def counts(request: Request, body: CountsBody) -> Response:
+    """Read counts from ranges or marginals that were asked before on these terms. Costs nothing."""
+    return await _done(request, {**_message(request, "ask", body), "word": "counts", "counts": body.counts})
+
+
+def _message(request: Request, scope: str, body: QuestionBody) -> Content:
+    key = _key_for(request, scope)
+    question = body.question
+    if isinstance(question, str) and len(question) > _service(request).limits.characters:
         raise ServiceRefusal("too_large")
-    terms = body.model_dump(exclude={"question", "form"})
-    return {"word": word, "question": body.question, "analyst": key.name, "terms": terms}
+    terms = body.model_dump(exclude={"question", "form", "counts"})
+    asked = question if isinstance(question, str) else question.model_dump()
+    return {"word": scope, "question": asked, "analyst": key.name, "terms": terms}
 
 
 async def _done(request: Request, message: Content) -> Response:
-    content = await _service(request).pool.do(message)
-    return _answered(request, content.get("content", content))
+    service, passed = _service(request), request.scope[PASSED]
+    token = token_of(request.scope)
+    reply = await service.pool.do(message, is_allowed=lambda: service.keys.find(token) is not None)
+    passed["slot"] = reply.pop("slot")
+    content = reply.get("content", reply)
+    passed["cost"] = str(content.get("paid", ""))
+    return _answered(request, content)

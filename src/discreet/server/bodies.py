@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr, StringConstraints
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    StringConstraints,
+)
 
-__all__ = ["AskBody", "QuestionBody"]
+__all__ = ["AskBody", "CountsBody", "QuestionBody", "TableOfCounts"]
 
 ExactNumber = StrictInt | StrictFloat | Annotated[StrictStr, StringConstraints(max_length=100)]
 """A number, or text such as "0.1" or "1/3" where digits count."""
@@ -14,12 +23,37 @@ ExactNumber = StrictInt | StrictFloat | Annotated[StrictStr, StringConstraints(m
 _Named = Annotated[dict[str, ExactNumber], Field(max_length=1000)]
 
 
-class QuestionBody(BaseModel):
-    """A question in SQL, and what is stated beside it. See `Curator.ask`."""
+_Name = Annotated[StrictStr, StringConstraints(min_length=1, max_length=1000)]
+_Names = Annotated[list[_Name], Field(max_length=100)]
+_Key = StrictStr | StrictInt | StrictBool
+_Keys = Annotated[list[_Key], Field(max_length=10_000)]
+_End = StrictStr | StrictInt | StrictFloat | StrictBool | None
+_Condition = _End | Annotated[list[_End], Field(max_length=10_000)]
+
+
+class TableOfCounts(BaseModel):
+    """Many counts at once, for one charge. See `dp.ranges`, `dp.cdf` and `dp.marginals`."""
 
     model_config = ConfigDict(extra="forbid")
 
-    question: StrictStr = Field(description="SQL over the declared tables")
+    kind: Literal["ranges", "cdf", "marginals"]
+    table: _Name
+    columns: _Names
+    width: ExactNumber | _Named | None = Field(default=None, description="of a cell, of all or by column")
+    by: _Names | Annotated[dict[_Name, _Keys], Field(max_length=100)] = Field(
+        default=[], description="columns of groups, or their keys; of ranges and cdf"
+    )
+    sets: Annotated[list[_Names], Field(max_length=1000)] | None = Field(
+        default=None, description="of columns, for marginals; by default all pairs"
+    )
+
+
+class QuestionBody(BaseModel):
+    """A question in SQL or for many counts, and what is stated beside it. See `Curator.ask`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    question: StrictStr | TableOfCounts = Field(description="SQL over the declared tables, or many counts")
     epsilon: ExactNumber | None = None
     delta: ExactNumber | None = None
     rho: ExactNumber | None = None
@@ -41,3 +75,11 @@ class AskBody(QuestionBody):
         default="rows",
         description="rows as the shell prints them, or exact columns for the Python client",
     )
+
+
+class CountsBody(QuestionBody):
+    """Counts to be read from ranges or marginals that were answered: at no cost."""
+
+    counts: Annotated[
+        list[Annotated[dict[_Name, _Condition], Field(max_length=100)]], Field(max_length=1000)
+    ] = Field(description="conditions by column: [low, high] for low <= x < high, a key, or several")

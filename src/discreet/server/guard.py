@@ -2,7 +2,8 @@
 
 In this order: a key that is valid now, unless the path is public; not too many requests of that key at once;
 a body of bounded size that arrives in time; JSON, if there is a body. So nobody without a key reaches a
-parser. Answers get the same headers whatever they are, and exactly one line in the log.
+parser. Before an answer leaves, whatever it is, the key is looked up again: one that was revoked meanwhile
+gets none. Answers get the same headers whatever they are, and exactly one line in the log.
 """
 
 from __future__ import annotations
@@ -124,7 +125,12 @@ class Guard:
         self._working[key.prefix] += 1
         try:
             body = await self._body(scope, receive)
-            await self._app(scope, _replayed(body), send)
+            answer: list[MutableMapping[str, Any]] = []
+            await self._app(scope, _replayed(body), _kept(answer))
+            if self._keys.find(token_of(scope)) is None:  # what was charged stays in the store
+                raise ServiceRefusal("unauthorized")
+            for message in answer:
+                await send(message)
         finally:
             self._working[key.prefix] -= 1
             if not self._working[key.prefix]:
@@ -145,7 +151,9 @@ class Guard:
                     body += message.get("body", b"")
                     if len(body) > self._limits.body:
                         raise ServiceRefusal("too_large")
-                    if message["type"] == "http.disconnect" or not message.get("more_body"):
+                    if message["type"] == "http.disconnect":
+                        raise ServiceRefusal("too_slow")  # for the log: nobody hears it
+                    if not message.get("more_body"):
                         return bytes(body)
         except TimeoutError:
             raise ServiceRefusal("too_slow") from None
@@ -161,7 +169,7 @@ def _word(path: str) -> str:
     if path in _PUBLIC:
         return _PUBLIC[path]
     word = path.removeprefix("/v1/").removeprefix("/")
-    return word if word in (*SCOPES, "label") else "other"
+    return word if word in (*SCOPES, "label", "counts") else "other"
 
 
 def _header(scope: Arrival, name: bytes) -> bytes:
@@ -180,6 +188,15 @@ def _replayed(body: bytes) -> Receive:
         return {"type": "http.request", "body": body, "more_body": False}
 
     return receive
+
+
+def _kept(answer: list[MutableMapping[str, Any]]) -> Send:
+    """Return what takes an answer and keeps it, until it is known that it may leave."""
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        answer.append(message)
+
+    return send
 
 
 async def _send_problem(error: Exception, passed: dict[str, Any], send: Send) -> None:

@@ -1,4 +1,8 @@
-"""The workers of a server: each answers one question at a time, and one that takes too long is killed."""
+"""The workers of a server: each answers one question at a time, and one that takes too long is killed.
+
+How long a worker reads rows depends on them. So a worker that may have read rows is given to nobody else
+before the slot of its question ends: who waits for it learns the number of the slot, as the one who asked.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import asyncio
 import json
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -15,6 +19,7 @@ from typing import Any
 from discreet.errors import LedgerUnavailable
 from discreet.server.catalogue import ServiceRefusal, problem_body
 from discreet.server.service_limits import ServiceLimits
+from discreet.server.slots import until_slot
 from discreet.server.worker import LENGTH, error_met, packed
 
 __all__ = ["Pool"]
@@ -22,6 +27,9 @@ __all__ = ["Pool"]
 _OPENING_SECONDS = 600.0
 _STOPPING_SECONDS = 5.0
 _AGAIN_SECONDS = 5.0
+_READING = frozenset({"ask"})
+"""The words for which rows are read."""
+_PROBE = packed({"word": "spent", "analyst": "", "everyone": False})
 _NO_WORKER = "a worker ended while it opened the tables; give it more memory"
 
 
@@ -41,15 +49,18 @@ class Pool:
         self._limits = limits
         self._idle: asyncio.Queue[Process] = asyncio.Queue()
         self._alive: set[Process] = set()
+        self._open: set[Process] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._waiting = 0
         self._stopping = False
+        self._ledger_is_away = False
         self.restarts = 0
 
     @property
     def is_ready(self) -> bool:
-        """Whether some worker has opened the tables and the ledger."""
-        return bool(self._alive) and not self._stopping
+        """Whether some worker has opened the tables and the ledger, and the ledger can be used."""
+        opened = any(process.returncode is None for process in self._open)
+        return opened and not self._ledger_is_away and not self._stopping
 
     @property
     def workers(self) -> int:
@@ -68,19 +79,31 @@ class Pool:
         for _ in range(self._limits.workers - 1):
             self._begin(self._replace())
 
-    async def do(self, message: Mapping[str, object]) -> dict[str, Any]:
-        """Have a worker answer a message; return its content, or a problem of the catalogue.
+    async def do(
+        self, message: Mapping[str, object], *, is_allowed: Callable[[], bool] = lambda: True
+    ) -> dict[str, Any]:
+        """Have a worker answer a message; return its content, or a problem of the catalogue, and the slot.
 
         The exchange goes on if the one who asked is gone: what was charged is answered and stored.
+
+        Parameters
+        ----------
+        message : mapping
+            A word, and what belongs to it.
+        is_allowed : callable
+            Asked again when a worker is free: one who may no longer ask is not charged.
 
         Raises
         ------
         ServiceRefusal
-            If too many wait already.
+            If too many wait already, or if it is not allowed any more.
         """
         if self._stopping or self._waiting >= self._limits.waiting:
             raise ServiceRefusal("busy")
-        return await asyncio.shield(self._begin(self._exchange(packed(message))))
+        reads_rows = message["word"] in _READING
+        return await asyncio.shield(
+            self._begin(self._exchange(packed(message), is_allowed, reads_rows=reads_rows))
+        )
 
     async def stop(self) -> None:
         """Let workers finish what they do, for a few seconds, and end them."""
@@ -99,19 +122,50 @@ class Pool:
         task.add_done_callback(self._tasks.discard)
         return task
 
-    async def _exchange(self, message: bytes) -> dict[str, Any]:
-        process = await self._next_idle()
+    async def _exchange(
+        self, message: bytes, is_allowed: Callable[[], bool], *, reads_rows: bool
+    ) -> dict[str, Any]:
+        process: Process | None = await self._next_idle()
+        assert process is not None  # noqa: S101
+        if not is_allowed():
+            self._idle.put_nowait(process)
+            raise ServiceRefusal("unauthorized")
+        began = asyncio.get_running_loop().time()
         try:
-            async with asyncio.timeout(self._limits.seconds):
-                reply = await _send(process, message)
-        except (TimeoutError, OSError, asyncio.IncompleteReadError):
-            self._begin(self._replace(process))
-            return problem_body("not_finished")
+            try:
+                async with asyncio.timeout(self._limits.seconds):
+                    reply = await _send(process, message)
+            except Exception:  # it took too long, it died, or it said what is no reply
+                self._begin(self._replace(process))
+                reply, process = problem_body("not_finished"), None
+            self._note_ledger(reply)
+            if process is not None and not (reads_rows and _may_have_read(reply)):
+                self._idle.put_nowait(process)
+                process = None
+            slot = await until_slot(began, self._limits.slot) if reads_rows else 0
         except BaseException:  # the server stops: the answer is not waited for, and the pipe is of no use
-            await self._end(process)
+            if process is not None:
+                await self._end(process)
             raise
-        self._idle.put_nowait(process)
-        return reply
+        if process is not None:
+            self._idle.put_nowait(process)
+        return {**reply, "slot": slot}
+
+    def _note_ledger(self, reply: Mapping[str, Any]) -> None:
+        """Remember whether the ledger could be used; while it cannot, look again from time to time."""
+        is_away = reply.get("error", {}).get("code") == "ledger"
+        if is_away and not self._ledger_is_away:
+            self._begin(self._watch_ledger())
+        if is_away or "content" in reply:
+            self._ledger_is_away = is_away
+
+    async def _watch_ledger(self) -> None:
+        while not self._stopping:
+            await asyncio.sleep(_AGAIN_SECONDS)
+            if not self._ledger_is_away:
+                return
+            with suppress(ServiceRefusal):
+                await self._exchange(_PROBE, lambda: True, reads_rows=False)
 
     async def _next_idle(self) -> Process:
         """Return a worker that does nothing and lives."""
@@ -165,14 +219,22 @@ class Pool:
         if "failed" in said:
             await self._end(process)
             raise error_met(said["failed"])
+        self._open.add(process)
         self._idle.put_nowait(process)
 
     async def _end(self, process: Process) -> None:
         """Kill a worker. The ledger is written in transactions: nothing is left half done."""
         self._alive.discard(process)
+        self._open.discard(process)
         with suppress(ProcessLookupError):
             process.kill()
         await process.wait()
+
+
+def _may_have_read(reply: Mapping[str, Any]) -> bool:
+    """Return whether rows may have been read for a reply: for all but answers from the store."""
+    content = reply.get("content", {})
+    return not (content.get("stored") is True and content.get("paid") == "nothing")
 
 
 async def _send(process: Process, message: bytes) -> dict[str, Any]:

@@ -2,11 +2,14 @@
 
 No line has a value, a question, a key or an address of the network; how long a request took is the slot that
 it left in. The counts depend on what was sent and what was answered alone.
+
+A log that nobody reads holds up nobody: a line for which a pipe has no room is dropped, and counted.
 """
 
 from __future__ import annotations
 
 import json
+import select
 import threading
 from collections import Counter
 from datetime import UTC, datetime
@@ -68,6 +71,7 @@ class RequestLog:
         self._stream = stream
         self._form = form
         self._counts: Counter[tuple[str, int]] = Counter()
+        self._dropped = 0
         self._lock = threading.Lock()
 
     def write(self, one: LoggedRequest) -> None:
@@ -83,10 +87,14 @@ class RequestLog:
         else:
             line = " ".join([time, *(f"{name}={visible(value)}" for name, value in fields.items() if value)])
         try:
-            self._stream.write(f"{line}\n")
-            self._stream.flush()
+            has_room = _has_room(self._stream)
+            if has_room:
+                self._stream.write(f"{line}\n")
+                self._stream.flush()
         except (OSError, ValueError):  # a full disk, or a stream that is closed
-            return
+            has_room = False
+        with self._lock:
+            self._dropped += not has_room
 
     def metrics(self, *, workers: int, restarts: int) -> str:
         """Return the counts in the form of Prometheus."""
@@ -99,9 +107,22 @@ class RequestLog:
                     f'discreet_requests_total{{word="{word}",status="{status}"}} {count}\n'
                     for (word, status), count in counted
                 ),
+                "# TYPE discreet_log_lines_dropped_total counter\n",
+                f"discreet_log_lines_dropped_total {self._dropped}\n",
                 "# TYPE discreet_workers gauge\n",
                 f"discreet_workers {workers}\n",
                 "# TYPE discreet_worker_restarts_total counter\n",
                 f"discreet_worker_restarts_total {restarts}\n",
             ]
         )
+
+
+def _has_room(stream: TextIO) -> bool:
+    """Return whether a line can be written without waiting: a pipe that has room takes a whole page."""
+    try:
+        handle = stream.fileno()
+    except (OSError, ValueError):  # not a file: it is in memory
+        return True
+    waiting = select.poll()
+    waiting.register(handle, select.POLLOUT)
+    return any(event & select.POLLOUT for _, event in waiting.poll(0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 import socket
 import sys
@@ -21,7 +22,8 @@ from discreet.server.service_limits import ServiceLimits
 __all__ = ["Address", "serve"]
 
 _STOPPING_SECONDS = 30
-_CONNECTIONS = 512
+_BACKLOG = 512
+_TALKATIVE = ("asyncio", "uvicorn")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +70,7 @@ class Address:
     def bound(self) -> socket.socket:
         """Return a socket that listens there."""
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
-        return socket.create_server((self.host, self.port), family=family, backlog=_CONNECTIONS)
+        return socket.create_server((self.host, self.port), family=family, backlog=_BACKLOG)
 
     def url(self, port: int) -> str:
         """Return what a client on this machine connects to."""
@@ -113,6 +115,9 @@ def serve(
     except ImportError:
         raise MissingExtra("fastapi and uvicorn", "serve") from None
     log = RequestLog(sys.stderr) if log is None else log
+    for name in _TALKATIVE:  # the error stream has one line for each request, of known fields, and no others
+        logging.getLogger(name).addHandler(logging.NullHandler())
+        logging.getLogger(name).propagate = False
     with _quiet_signals():
         asyncio.run(_serve(file, address, limits, log, said, check_only=check_only))
 
@@ -129,6 +134,7 @@ async def _serve(
     import uvicorn
 
     from discreet.server.application import application
+    from discreet.server.connections import MOST_CONNECTIONS, BoundedConnection
 
     pool, keys = Pool(file, limits), KeyFile(keys_beside(file))
     keys.all()
@@ -143,7 +149,7 @@ async def _serve(
             config = uvicorn.Config(
                 app,
                 loop="asyncio",
-                http="h11",
+                http=BoundedConnection,
                 ws="none",
                 lifespan="off",
                 interface="asgi3",
@@ -152,7 +158,7 @@ async def _serve(
                 server_header=False,
                 date_header=False,
                 proxy_headers=False,
-                limit_concurrency=_CONNECTIONS,
+                limit_concurrency=MOST_CONNECTIONS + 1,
                 timeout_graceful_shutdown=_STOPPING_SECONDS,
                 ssl_certfile=address.certificate,
                 ssl_keyfile=address.private_key,

@@ -1,12 +1,15 @@
 """Answers and previews between a server and its client: exact, and without code.
 
 Nothing is pickled: a client that trusts no server, and a server that trusts no client, read JSON only. A
-float that JSON lacks, and a day, are objects of one key; everything else is itself.
+float that JSON lacks, and a day, are objects of one key; everything else is itself. What is not of the form
+is refused as a whole: numbers are of bounded length, columns are as long as each other, and no text reaches a
+terminal with characters that it obeys.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import field
 from datetime import date
 from fractions import Fraction
@@ -17,12 +20,13 @@ import numpy as np
 from discreet.curator import AnswerColumn, Expectation, Preview, Release
 from discreet.curator.release.cell_text import remark_of
 from discreet.curator.release.preview import KeyExpectation
-from discreet.errors import LedgerError
+from discreet.errors import LedgerError, ParameterError
 from discreet.privacy.events import Event
+from discreet.privacy.rational import rational
 from discreet.records import dataclass
-from discreet.visible import visible
+from discreet.visible import visible, visible_lines
 
-__all__ = ["ReceivedRelease", "received_preview", "received_release", "sent_release"]
+__all__ = ["ReceivedRelease", "received", "received_preview", "received_release", "sent_release"]
 
 _DATE, _FLOAT = "date", "float"
 _KINDS = {"i": np.int64, "f": np.float64, "b": np.bool_}
@@ -43,6 +47,15 @@ def sent_release(release: Release) -> dict[str, object]:
     }
 
 
+@contextmanager
+def received() -> Iterator[None]:
+    """Read what a server sent: whatever is wrong with it is one error, and not that of a question."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError):
+        raise LedgerError("the server sent something that is not an answer") from None
+
+
 def received_release(content: Mapping[str, Any]) -> Release:
     """Return the answer that a server sent.
 
@@ -51,64 +64,81 @@ def received_release(content: Mapping[str, Any]) -> Release:
     LedgerError
         If it is not one.
     """
-    try:
-        return ReceivedRelease(
+    with received():
+        keys = {_text(name): [_received(one) for one in values] for name, values in content["keys"].items()}
+        outputs = tuple(_received_column(column) for column in content["outputs"])
+        release = ReceivedRelease(
             request=cast(
                 "Any",
                 AnsweredRequest(
-                    event=Event.from_object(content["event"]), confidence=Fraction(content["confidence"])
+                    event=Event.from_object(content["event"]), confidence=_exact(content["confidence"])
                 ),
             ),
-            keys={name: [_received(one) for one in values] for name, values in content["keys"].items()},
-            outputs=tuple(_received_column(column) for column in content["outputs"]),
-            label=content["label"],
-            stored=content["stored"],
-            order=tuple(content["order"]),
-            said=tuple(content["remarks"]),
+            keys=keys,
+            outputs=outputs,
+            label=_label(content["label"]),
+            stored=content["stored"] is True,
+            order=tuple(map(_text, content["order"])),
+            said=tuple(map(visible, content["remarks"])),
         )
-    except (KeyError, TypeError, ValueError, AttributeError):
-        raise LedgerError("the server sent something that is not an answer") from None
+        lengths = {*map(len, keys.values()), *(len(column.values) for column in outputs)}
+        if len(lengths) > 1:
+            raise ParameterError("answer", "has columns of different lengths", "equal ones")
+        str(release)  # what cannot be shown is not one either
+        return release
 
 
 def received_preview(content: Mapping[str, Any]) -> Preview:
-    """Return the preview that a server sent, in the form of `preview_object`."""
-    return Preview(
-        event=Event.from_object(content["event"]),
-        costs=tuple(
-            (
-                one["limit"],
-                None if one["cost"] is None else Fraction(one["cost"]),
-                Fraction(one["left"]),
-                Fraction(one["of"]),
-            )
-            for one in content["budget"]
-        ),
-        left=Fraction(content["left"]),
-        expectations=tuple(
-            Expectation(
-                name=one["name"],
-                margin=float(one["margin"]),
-                standard_deviation=float(one["standard_deviation"]),
-                assumes=one["assumes"],
-                means=one["means"],
-            )
-            for one in content["outputs"]
-        ),
-        confidence=Fraction(str(content["confidence"])),
-        fits=content["fits"],
-        answered=content["answered"],
-        keys=tuple(
-            KeyExpectation(
-                column=one["column"], half=one["shown_by_half"], most=one["shown_by_most"], unit=one["unit"]
-            )
-            for one in content["chosen_keys"]
-        ),
-        cap=content["cap"],
-        bought=tuple(content["bought"]),
-        remark=content["remark"],
-        counted=content["counted"],
-        groups=content["groups"],
-    )
+    """Return the preview that a server sent, in the form of `preview_object`.
+
+    Raises
+    ------
+    LedgerError
+        If it is not one.
+    """
+    with received():
+        found = Preview(
+            event=Event.from_object(content["event"]),
+            costs=tuple(
+                (
+                    _text(one["limit"]),
+                    None if one["cost"] is None else _exact(one["cost"]),
+                    _exact(one["left"]),
+                    _exact(one["of"]),
+                )
+                for one in content["budget"]
+            ),
+            left=_exact(content["left"]),
+            expectations=tuple(
+                Expectation(
+                    name=_text(one["name"]),
+                    margin=float(one["margin"]),
+                    standard_deviation=float(one["standard_deviation"]),
+                    assumes=_text(one["assumes"]),
+                    means=_text(one["means"]),
+                )
+                for one in content["outputs"]
+            ),
+            confidence=_exact(str(content["confidence"])),
+            fits=content["fits"],
+            answered=content["answered"] is True,
+            keys=tuple(
+                KeyExpectation(
+                    column=_text(one["column"]),
+                    half=one["shown_by_half"],
+                    most=one["shown_by_most"],
+                    unit=_text(one["unit"]),
+                )
+                for one in content["chosen_keys"]
+            ),
+            cap=content["cap"],
+            bought=tuple(map(_text, content["bought"])),
+            remark=_text(content["remark"]),
+            counted=_text(content["counted"]),
+            groups=content["groups"],
+        )
+        str(found)
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +177,32 @@ class ReceivedRelease(Release):
     def remarks(self) -> list[str]:
         """Return what has to be said below the table."""
         return [*(visible(words) for one in self.outputs if (words := remark_of(one))), *self.said]
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _label(value: Any) -> Any:
+    """Return a label, its texts without what a terminal obeys."""
+    if not isinstance(value, dict):
+        raise TypeError
+    return {name: _shown(one) for name, one in value.items()}
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _shown(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_shown(one) for one in value]
+    return visible_lines(value) if isinstance(value, str) else value
+
+
+def _exact(value: Any) -> Fraction:
+    """Return a number that is written as text; one of a million digits is not read at all."""
+    return rational(_text(value), "answer")
 
 
 def _sent(value: object) -> object:
@@ -199,8 +255,11 @@ def _sent_column(column: AnswerColumn) -> dict[str, object]:
 
 def _received_column(content: Mapping[str, Any]) -> AnswerColumn:
     arrays = {name: _received_array(content[name]) for name in ("values", "lower", "upper", "unknown")}
+    lengths = {len(array) for array in arrays.values() if array is not None}
+    if arrays["values"] is None or len(lengths) > 1:
+        raise ParameterError("answer", "has columns of different lengths", "equal ones")
     return AnswerColumn(
-        name=content["name"],
+        name=_text(content["name"]),
         offers=content["offers"],
         excess=content["excess"],
         bias=content["bias"],

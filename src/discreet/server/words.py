@@ -9,11 +9,12 @@ from typing import Any, TypeAlias
 from discreet.curator import schema
 from discreet.curator.release.json_form import preview_object, release_object
 from discreet.curator.table_records import declare
-from discreet.data import AUTO, Limits
+from discreet.data import AUTO, ContingencyTable, Limits
 from discreet.errors import ParameterError, RequestRefused
 from discreet.front.bill import bill_of
 from discreet.front.curator import Curator
 from discreet.privacy.decimals import json_number
+from discreet.queries.counts import LinearQuestion, MarginalRelease, RangeRelease, cdf, marginals, ranges
 from discreet.server.catalogue import ServiceRefusal
 from discreet.server.service_limits import ServiceLimits
 from discreet.server.wire_form import sent_release
@@ -33,25 +34,51 @@ def do_word(curator: Curator, message: Message, limits: ServiceLimits) -> dict[s
 
 def _ask(curator: Curator, message: Message, limits: ServiceLimits) -> dict[str, object]:
     """Pay, and answer: all is refused that can be, before anything is charged."""
-    question, analyst, terms = message["question"], message["analyst"], _terms(message)
-    found = curator.preview(question, analyst=analyst, **terms)
+    question, analyst, terms = _question(message), message["analyst"], _terms(message)
+    curator.preview(question, analyst=analyst, **terms)
     _check_groups(curator, question, terms, limits)
+    before = curator.charges_made
     release = curator.ask(question, analyst=analyst, **terms)
-    bill = bill_of(curator, release, analyst, paid_before=found.answered)
+    bill = bill_of(curator, release, analyst, paid_before=curator.charges_made == before)
     content = sent_release(release) if message["form"] == "columns" else release_object(release)
     return {**content, **bill.to_object()}
 
 
 def _preview(curator: Curator, message: Message, limits: ServiceLimits) -> dict[str, object]:
-    terms = _terms(message)
-    found = curator.preview(message["question"], analyst=message["analyst"], **terms)
-    _check_groups(curator, message["question"], terms, limits)
+    question, terms = _question(message), _terms(message)
+    found = curator.preview(question, analyst=message["analyst"], **terms)
+    _check_groups(curator, question, terms, limits)
     return preview_object(found)
 
 
 def _explain(curator: Curator, message: Message, limits: ServiceLimits) -> dict[str, object]:
     del limits
-    return {"explanation": curator.explain(message["question"], **_terms(message))}
+    return {"explanation": curator.explain(_question(message), **_terms(message))}
+
+
+def _counts(curator: Curator, message: Message, limits: ServiceLimits) -> dict[str, object]:
+    """Return counts within an answer that is in the store: nothing is charged, and no row is read."""
+    del limits
+    question, terms = _question(message), _terms(message)
+    if not isinstance(question, LinearQuestion):
+        raise ParameterError("question", "is SQL, whose counts are its answer", "ranges, cdf or marginals")
+    if curator.stored(curator.request(question, **terms)) is None:
+        raise RequestRefused("this was not answered yet: ask it first; then any count of it is free")
+    release = curator.ask(question, analyst=message["analyst"], **terms)
+    assert isinstance(release, RangeRelease | MarginalRelease)  # noqa: S101
+    found = [release.count(**conditions) for conditions in message["counts"]]
+    return {
+        "counts": [
+            {
+                "about": one.about,
+                "value": float(one),
+                "standard_error": one.standard_error,
+                "interval": list(one.interval()),
+            }
+            for one in found
+        ],
+        "confidence": str(release.request.confidence),
+    }
 
 
 def _tables(curator: Curator, message: Message, limits: ServiceLimits) -> dict[str, object]:
@@ -105,6 +132,7 @@ def _label(curator: Curator, message: Message, limits: ServiceLimits) -> dict[st
 
 WORDS: dict[str, Callable[[Curator, Message, ServiceLimits], dict[str, object]]] = {
     "ask": _ask,
+    "counts": _counts,
     "preview": _preview,
     "explain": _explain,
     "tables": _tables,
@@ -126,11 +154,38 @@ def _terms(message: Message) -> dict[str, Any]:
     return terms
 
 
-def _check_groups(curator: Curator, question: str, terms: Mapping[str, Any], limits: ServiceLimits) -> None:
+def _question(message: Message) -> str | LinearQuestion:
+    """Return what is asked: SQL, or many counts at once of the rows of a table."""
+    asked = message["question"]
+    if isinstance(asked, str):
+        return asked
+    table, columns, by, width = asked["table"], asked["columns"], asked["by"], asked["width"]
+    if asked["kind"] == "marginals":
+        if by:
+            raise ParameterError("by", "is given for marginals", "none: name the column among the others")
+        return marginals(table, columns, sets=asked["sets"], width=width)
+    if asked["sets"] is not None:
+        raise ParameterError("sets", "are given for ranges", "none: they are of marginals")
+    if asked["kind"] == "ranges":
+        return ranges(table, *columns, width=width, by=by)
+    if len(columns) != 1 or isinstance(width, Mapping):
+        raise ParameterError("columns", "are not one column and its width", "one column")
+    return cdf(table, columns[0], width=width, by=by)
+
+
+def _cells(plan: object) -> int:
+    """Return how many numbers an answer to a plan has at least: groups, each perhaps with a table."""
+    tables = [one.width for one in getattr(plan, "measures", ()) if isinstance(one, ContingencyTable)]
+    return int(getattr(plan, "cells", 0) * max(1, sum(tables)))
+
+
+def _check_groups(
+    curator: Curator, question: str | LinearQuestion, terms: Mapping[str, Any], limits: ServiceLimits
+) -> None:
     """Refuse a question with more groups than are answered; how many it has follows from declared keys."""
     try:
         plans = curator.request(question, **terms).plans
     except (RequestRefused, ParameterError):  # keys are chosen, or bought: then nothing is known in advance
         return
-    if any(getattr(plan, "cells", 0) > limits.groups for plan in plans):
+    if any(_cells(plan) > limits.groups for plan in plans):
         raise ServiceRefusal("too_many_groups")

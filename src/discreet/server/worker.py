@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 from typing import BinaryIO
 
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, LedgerMismatch
 from discreet.server.catalogue import problem_of
 from discreet.server.service_limits import ServiceLimits
 
@@ -30,7 +30,7 @@ _MEBIBYTE = 1 << 20
 
 def packed(content: object) -> bytes:
     """Return a message as it goes through a pipe."""
-    written = json.dumps(content, separators=(",", ":")).encode()
+    written = json.dumps(content, separators=(",", ":"), allow_nan=False).encode()
     return LENGTH.pack(len(written)) + written
 
 
@@ -51,13 +51,17 @@ def work() -> None:
         return
     _write(output, {"ready": True})
     while (message := _read(sys.stdin.buffer)) is not None:
+        is_current = True
         try:
             reply: object = {"content": do_word(curator, message, limits)}
             written = packed(reply)
         except Exception as error:
             written = packed(problem_of(error))
+            is_current = not isinstance(error, LedgerMismatch)
         output.write(written)
         output.flush()
+        if not is_current:  # the tables were amended: the next worker opens them as they are declared now
+            return
 
 
 def _own_output() -> BinaryIO:
