@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr, StringConstraints
 
-__all__ = ["AskBody", "QuestionBody"]
+__all__ = ["AskBody", "NewKeyBody", "QuestionBody", "RevokedKeyBody"]
 
 ExactNumber = StrictInt | StrictFloat | Annotated[StrictStr, StringConstraints(max_length=100)]
 """A number, or text such as "0.1" or "1/3" where digits count."""
@@ -41,3 +41,25 @@ class AskBody(QuestionBody):
         default="rows",
         description="rows as the shell prints them, or exact columns for the Python client",
     )
+
+
+class NewKeyBody(BaseModel):
+    """A key to be created. See `KeyFile.create`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: StrictStr = Field(max_length=1000, description="whose it is; charges are made in this name")
+    role: StrictStr = Field(max_length=100, description="owner, analyst or auditor")
+    days: StrictInt = Field(default=90, description="for how long it is valid")
+    scopes: list[Annotated[StrictStr, StringConstraints(max_length=100)]] | None = Field(
+        default=None, max_length=100, description="what it may do, if that is less than its role may"
+    )
+
+
+class RevokedKeyBody(BaseModel):
+    """A key to be ended."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    which: StrictStr = Field(max_length=1000, description="its prefix, or a name: then all keys of that name")
+    reason: StrictStr = Field(max_length=1000, description="why, for the record")

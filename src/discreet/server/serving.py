@@ -109,9 +109,10 @@ def serve(
     """
     try:
         import fastapi  # noqa: F401
+        import jinja2  # noqa: F401
         import uvicorn  # noqa: F401
     except ImportError:
-        raise MissingExtra("fastapi and uvicorn", "serve") from None
+        raise MissingExtra("fastapi, jinja2 and uvicorn", "serve") from None
     log = RequestLog(sys.stderr) if log is None else log
     with _quiet_signals():
         asyncio.run(_serve(file, address, limits, log, said, check_only=check_only))
