@@ -106,6 +106,7 @@ NAMED_IN = {
     "queries/sql/rows/public_scalars.py": "queries/sql/test_statement.py",
     "queries/sql/rows/subqueries.py": "queries/sql/tables/test_in_public_subquery.py",
     "queries/sql/statement_parts.py": "queries/sql/test_statement.py",
+    "server/pages/glossary.py": "server/pages/test_templates.py",
     "workloads/queries/cells.py": "workloads/queries/test_base.py",
     "workloads/queries/marginals.py": "workloads/queries/test_base.py",
     "workloads/queries/products.py": "workloads/queries/test_base.py",
@@ -192,6 +193,7 @@ REACHED_FROM = {
     "queries/sql/tables/joins.py": ("queries/test_sql_relations.py", "JOIN"),
     "queries/sql/tables/scope.py": ("queries/test_sql_relations.py", "JOIN"),
     "server/bodies.py": ("server/test_guard.py", "malformed"),
+    "server/pages/page.py": ("server/pages/test_routes.py", "stale_form"),
     "server/worker.py": ("server/test_application.py", "SIGKILL"),
     "stability/plot.py": ("stability/test_per_instance.py", "plot"),
     "synthesis/asking/fidelity_question.py": (

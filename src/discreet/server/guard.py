@@ -58,9 +58,7 @@ class Entrance(Protocol):
     def key_of(self, scope: Arrival) -> AccessKey | None:
         """Return the key that a request carries, if it is valid now."""
 
-    async def refuse(
-        self, problem: dict[str, Any], scope: Arrival, receive: Receive, send: Send
-    ) -> None:
+    async def refuse(self, problem: dict[str, Any], scope: Arrival, receive: Receive, send: Send) -> None:
         """Answer with a problem of the catalogue."""
 
 

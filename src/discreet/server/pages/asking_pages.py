@@ -107,9 +107,7 @@ async def _editor(page: Page, fields: dict[str, str], *, status: int = 200, **sh
     tables: list[Any] = []
     if "tables" in page.session.key.scopes:
         tables = list(table_views((await page.say("tables"))["tables"]))
-    return page.show(
-        "ask.html", "ask", status=status, fields=fields, tables=tables, **_preview(shown)
-    )
+    return page.show("ask.html", "ask", status=status, fields=fields, tables=tables, **_preview(shown))
 
 
 def _preview(shown: dict[str, Any]) -> dict[str, Any]:

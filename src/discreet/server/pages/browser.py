@@ -129,4 +129,3 @@ class BrowserEntrance:
         host = header_of(scope, b"host").lower()
         name = host[: host.find(b"]") + 1] if host.startswith(b"[") else host.split(b":")[0]
         return self._is_encrypted or name not in _LOOPBACK
-

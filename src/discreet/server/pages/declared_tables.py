@@ -98,13 +98,11 @@ def _column(name: str, declared: Any) -> ColumnView:
     if node == "bounds" and {"lower", "upper"} <= declared.keys():
         step = declared.get("step")
         words = f"{declared['lower']} to {declared['upper']}"
-        return ColumnView(
-            name=name, kind="bounds", words=f"{words}, in steps of {step}" if step else words
-        )
+        return ColumnView(name=name, kind="bounds", words=f"{words}, in steps of {step}" if step else words)
     values = declared.get("values") if node == "keys" else None
     if isinstance(values, list):
         shown = tuple("no value" if one is None else str(one) for one in values[:_MOST_KEYS])
-        return ColumnView(name=name, kind="keys", words=f"{len(values):,} keys", keys=shown)
+        return ColumnView(name=name, kind="keys", words=f"{len(values):,} values", keys=shown)
     return ColumnView(name=name, kind="keys" if node == "keys" else "", words=_written(declared))
 
 

@@ -16,9 +16,7 @@ from discreet.server.guard import PASSED, App, Arrival
 __all__ = ["say"]
 
 
-async def say(
-    app: App, outer: Arrival, path: str, body: object = None, **query: object
-) -> dict[str, Any]:
+async def say(app: App, outer: Arrival, path: str, body: object = None, **query: object) -> dict[str, Any]:
     """Return what ``/v1`` answers: content, or a problem of the catalogue.
 
     Parameters

@@ -76,9 +76,7 @@ class Page:
 
     def show(self, template: str, here: str, *, status: int = 200, **values: object) -> HTMLResponse:
         """Return a page."""
-        return HTMLResponse(
-            rendered(template, session=self.session, here=here, **values), status_code=status
-        )
+        return HTMLResponse(rendered(template, session=self.session, here=here, **values), status_code=status)
 
     def problem(self, refusal: ServiceRefusal) -> dict[str, str]:
         """Return what is shown for a refusal within a page, and note its code for the log."""
@@ -100,4 +98,3 @@ def page_of(request: Request) -> Page:
     if session is None:  # it ended since the guard looked
         raise ServiceRefusal("unauthorized")
     return Page(request=request, session=session, browser=browser, words=words)
-

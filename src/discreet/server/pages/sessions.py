@@ -104,9 +104,7 @@ class Sessions:
 
     def _is_over(self, mark: str) -> bool:
         now = self._clock()
-        return (
-            now - self._used[mark] > IDLE_SECONDS or now - self._open[mark].began > LONGEST_SECONDS
-        )
+        return now - self._used[mark] > IDLE_SECONDS or now - self._open[mark].began > LONGEST_SECONDS
 
     def _drop_ended(self) -> None:
         for mark in [mark for mark in self._open if self._is_over(mark)]:

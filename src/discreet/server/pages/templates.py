@@ -72,4 +72,4 @@ def figure(value: object) -> str:
         return str(value)
     if isinstance(value, int) or (isfinite(value) and value == round(value) and abs(value) < 1e15):
         return f"{int(value):,}"
-    return f"{value:,.0f}" if abs(value) >= 1e4 and isfinite(value) else f"{value:.4g}"
+    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e15 else f"{value:.4g}"
