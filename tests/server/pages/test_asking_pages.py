@@ -102,7 +102,7 @@ def test_a_repeat_never_pays(dashboard, monkeypatch):
 @pytest.mark.parametrize(
     ("fields", "code"),
     [
-        ({"question": "SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id"}, "refused"),
+        ({"question": "SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id"}, "undeclared"),
         ({"question": "DROP TABLE visits"}, "unsupported"),
         ({"question": "SELECT COUNT(*) AS n FROM elsewhere"}, None),
         ({"question": BY_CITY, "epsilon": "-1"}, "parameter"),
