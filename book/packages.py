@@ -28,6 +28,10 @@ answer = clinic.ask("SELECT city, COUNT(*) AS n FROM visits GROUP BY city", epsi
 assert len(answer["n"].tolist()) == 2 and clinic.ledger.verify().entries >= 3
 run = dp.events.PoissonSampled(dp.events.Gaussian(noise_multiplier=4), rate=0.01) * 10_000
 assert 0.94 < float(dp.accounting.epsilon(run, delta=1e-5)) < 0.95
+from importlib.resources import files
+pages = files("discreet.server.pages")
+shown = [one.name for folder in ("templates", "static") for one in (pages / folder).iterdir()]
+assert {"layout.html", "ask.html", "dashboard.css", "dashboard.js", "mark.svg"} <= {*shown}, shown
 print("asked and accounted with", dp.__file__)
 """
 

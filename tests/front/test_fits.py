@@ -16,7 +16,7 @@ import discreet as dp
 from curator.doors import entries
 from data import three_engines
 from data.conftest import engine, postgres, postgres_engine, spark_engine  # noqa: F401
-from discreet.cli.charge_words import asked_in_words
+from discreet.curator.budget.charge_words import asked_in_words
 from discreet.data.row_values import compute_rows
 from discreet.data.salt import Salt
 from discreet.errors import (

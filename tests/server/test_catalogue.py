@@ -11,6 +11,7 @@ CODES = {
     "malformed": 400,
     "unauthorized": 401,
     "forbidden": 403,
+    "stale_form": 403,
     "not_found": 404,
     "not_allowed": 405,
     "too_slow": 408,

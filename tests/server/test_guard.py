@@ -93,7 +93,7 @@ def test_wrong_methods_and_paths(service):
     key = service.key("paths")
     assert code_of(service.send("GET", "/v1/ask", key)) == "not_allowed"
     assert code_of(service.send("DELETE", "/v1/ledger", key)) == "not_allowed"
-    for path in ("/v1/../clinic.toml", "/v1/%2e%2e/clinic.keys", "//", "/v1/ask/", "/%00"):
+    for path in ("/v1/../clinic.toml", "/v1/%2e%2e/clinic.keys", "//x", "/v1/ask/", "/%00"):
         assert service.send("GET", path, key).status_code in {307, 404, 405}
     assert (
         code_of(service.send("GET", "/v1/ledger", service.key("o", "owner"), params={"after": "x"}))
@@ -139,7 +139,7 @@ def test_an_answer_and_its_line_have_the_same_number(service):
 @pytest.mark.parametrize(
     "raw",
     [
-        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET /v1/tables HTTP/9.9\r\n\r\n",
         b"\x16\x03\x01\x00\xa5\x01\x00\x00",
         b"GET /health HTTP/1.1\r\nhost: x\r\n" + b"a: " + b"b" * 200_000 + b"\r\n\r\n",
         b"POST /v1/ask HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n\r\n",

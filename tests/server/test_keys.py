@@ -6,6 +6,7 @@ import hashlib
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -152,3 +153,12 @@ def test_processes_that_create_at_once_lose_no_key(tmp_path):
     file = KeyFile(tmp_path / "clinic.keys")
     assert len(texts) == 15
     assert all(file.find(text) for text in texts)
+
+
+def test_a_key_is_found_again_while_it_is_valid(file):
+    kept, text = file.create("ana", role="analyst")
+    assert file.find_again(file.find(text)) == kept
+    assert file.find_again(replace(kept, digest="0" * 64)) is None
+    assert file.find_again(replace(kept, prefix="aaaaaaaa")) is None
+    file.revoke(kept.prefix, reason="left")
+    assert file.find_again(kept) is None

@@ -29,7 +29,7 @@ def ask(curator, question=BY_CITY, *, form="rows", limits=None, word="ask", **te
 def test_the_words_are_those_that_keys_name():
     from discreet.server.keys import SCOPES
 
-    assert set(WORDS) == (set(SCOPES) - {"metrics"}) | {"label", "counts"}
+    assert set(WORDS) == (set(SCOPES) - {"metrics", "keys"}) | {"label", "counts", "verify"}
 
 
 def test_a_question_with_too_many_groups_is_refused_before_its_charge(curator):
@@ -93,3 +93,14 @@ def test_of_two_who_ask_the_same_at_once_one_pays(curator, tmp_path, monkeypatch
     assert (ask(curator, epsilon=1)["paid"], said) == ("nothing", ["epsilon 1"])
     assert curator.spent.requests == 1
     other.close()
+
+
+def test_a_ledger_is_verified_and_described(curator):
+    ask(curator, epsilon="0.01")
+    found = do_word(curator, {"word": "verify"}, ServiceLimits())
+    assert found["holds"]
+    assert found["entries"] == found["head"]["sequence"]
+    entries = do_word(curator, {"word": "ledger", "after": 0, "described": True}, ServiceLimits())
+    last = [one for one in entries["described"] if one["kind"] == "charge"][-1]
+    assert (last["cost"], last["words"]) == ("epsilon 0.01", "visits (version 1): count rows by city")
+    assert "described" not in do_word(curator, {"word": "ledger", "after": 0}, ServiceLimits())

@@ -9,8 +9,8 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from discreet.cli import declared, formatting, questions, rendering
-from discreet.cli.charge_words import asked_in_words
 from discreet.cli.progress import working
+from discreet.curator.budget.charge_words import asked_in_words
 from discreet.errors import LedgerTampered, ParameterError
 from discreet.privacy.decimals import above, below, json_number, reading
 from discreet.privacy.rational import float_above, float_below, rational

@@ -10,11 +10,16 @@ path                  method  what it is
 ``/v1/counts``        POST    counts within ranges or marginals that were answered
 ``/v1/spent``         GET     what was spent, and what is left
 ``/v1/ledger``        GET     the entries, for owners and auditors
+``/v1/verify``        GET     every hash of the ledger, recomputed
+``/v1/keys``          GET     all keys, without their secrets, for owners
+``/v1/keys``          POST    create a key, which is shown once
+``/v1/keys/revoke``   POST    end a key
 ``/v1/label``         GET     the JSON Schema of labels
 ``/metrics``          GET     counts of requests, for owners and auditors
 ``/health``           GET     the process lives
 ``/ready``            GET     some worker has opened the tables and the ledger
 ``/openapi.json``     GET     all of this for programs
+``/pages/…``          both    the same words for a browser: see `pages`
 ====================  ======  ============================================================
 """
 
@@ -30,10 +35,15 @@ from fastapi.security import HTTPBearer
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from discreet.server.bodies import AskBody, CountsBody, QuestionBody
+from discreet.errors import DiscreetError
+from discreet.server.bodies import AskBody, CountsBody, NewKeyBody, QuestionBody, RevokedKeyBody
 from discreet.server.catalogue import CATALOGUE, ServiceRefusal, problem_of
-from discreet.server.guard import PASSED, App, Guard, token_of
+from discreet.server.guard import PASSED, App, Guard
 from discreet.server.keys import AccessKey, KeyFile
+from discreet.server.pages.browser import BrowserEntrance
+from discreet.server.pages.entering_pages import enter
+from discreet.server.pages.routes import pages_application
+from discreet.server.pages.sessions import Sessions
 from discreet.server.pool import Pool
 from discreet.server.request_log import RequestLog
 from discreet.server.service_limits import ServiceLimits
@@ -87,7 +97,11 @@ def application(
     app.add_exception_handler(RequestValidationError, _problem)
     app.add_exception_handler(HTTPException, _problem)
     app.add_exception_handler(Exception, _problem)
-    return Guard(app, keys=keys, limits=limits, log=log, is_encrypted=is_encrypted)
+    sessions = Sessions(keys)
+    browser = BrowserEntrance(sessions, is_encrypted=is_encrypted)
+    app.add_route("/", enter, include_in_schema=False)
+    app.mount("/pages", pages_application(app, browser))
+    return Guard(app, keys=keys, limits=limits, log=log, is_encrypted=is_encrypted, pages=browser)
 
 
 async def _problem(request: Request, error: Exception) -> Response:
@@ -165,10 +179,48 @@ async def spent(request: Request) -> Response:
 
 
 @_WORDS.get("/v1/ledger")
-async def ledger(request: Request, after: Annotated[int, Query(ge=0, le=2**53)] = 0) -> Response:
-    """Return up to 1,000 entries after one, as they are hashed, and the head."""
+async def ledger(
+    request: Request, after: Annotated[int, Query(ge=0, le=2**53)] = 0, described: bool = False
+) -> Response:
+    """Return up to 1,000 entries after one, as they are hashed, and the head; described if wanted."""
     _key_for(request, "ledger")
-    return await _done(request, {"word": "ledger", "after": after})
+    return await _done(request, {"word": "ledger", "after": after, "described": described})
+
+
+@_WORDS.get("/v1/verify")
+async def verify(request: Request) -> Response:
+    """Recompute every hash of the ledger, of entries and of stored answers."""
+    _key_for(request, "ledger")
+    return await _done(request, {"word": "verify"})
+
+
+@_WORDS.get("/v1/keys")
+async def keys(request: Request) -> Response:
+    """Return all keys, without their secrets and hashes."""
+    _key_for(request, "keys")
+    return JSONResponse({"keys": [one.to_object() for one in _service(request).keys.all()]})
+
+
+@_WORDS.post("/v1/keys")
+async def create_key(request: Request, body: NewKeyBody) -> Response:
+    """Create a key, which is shown once. It may do and last no more than the one that creates it."""
+    key = _key_for(request, "keys")
+    try:
+        made, text = _service(request).keys.create_under(key, **body.model_dump())
+    except DiscreetError as error:
+        return _answered(request, problem_of(error))
+    return JSONResponse({"key": text, **made.to_object()})
+
+
+@_WORDS.post("/v1/keys/revoke")
+async def revoke_key(request: Request, body: RevokedKeyBody) -> Response:
+    """End a key, or all keys of a name, at once and for good."""
+    _key_for(request, "keys")
+    try:
+        ended = _service(request).keys.revoke(body.which, reason=body.reason)
+    except DiscreetError as error:
+        return _answered(request, problem_of(error))
+    return JSONResponse({"revoked": [one.to_object() for one in ended]})
 
 
 @_WORDS.post("/v1/preview")
@@ -207,8 +259,8 @@ def _message(request: Request, scope: str, body: QuestionBody) -> Content:
 
 async def _done(request: Request, message: Content) -> Response:
     service, passed = _service(request), request.scope[PASSED]
-    token = token_of(request.scope)
-    reply = await service.pool.do(message, is_allowed=lambda: service.keys.find(token) is not None)
+    key: AccessKey = passed["key"]
+    reply = await service.pool.do(message, is_allowed=lambda: service.keys.find_again(key) is not None)
     passed["slot"] = reply.pop("slot")
     content = reply.get("content", reply)
     passed["cost"] = str(content.get("paid", ""))

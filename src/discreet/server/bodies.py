@@ -15,7 +15,7 @@ from pydantic import (
     StringConstraints,
 )
 
-__all__ = ["AskBody", "CountsBody", "QuestionBody", "TableOfCounts"]
+__all__ = ["AskBody", "CountsBody", "NewKeyBody", "QuestionBody", "RevokedKeyBody", "TableOfCounts"]
 
 ExactNumber = StrictInt | StrictFloat | Annotated[StrictStr, StringConstraints(max_length=100)]
 """A number, or text such as "0.1" or "1/3" where digits count."""
@@ -83,3 +83,25 @@ class CountsBody(QuestionBody):
     counts: Annotated[
         list[Annotated[dict[_Name, _Condition], Field(max_length=100)]], Field(max_length=1000)
     ] = Field(description="conditions by column: [low, high] for low <= x < high, a key, or several")
+
+
+class NewKeyBody(BaseModel):
+    """A key to be created. See `KeyFile.create`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: StrictStr = Field(max_length=1000, description="whose it is; charges are made in this name")
+    role: StrictStr = Field(max_length=100, description="owner, analyst or auditor")
+    days: StrictInt = Field(default=90, description="for how long it is valid")
+    scopes: list[Annotated[StrictStr, StringConstraints(max_length=100)]] | None = Field(
+        default=None, max_length=100, description="what it may do, if that is less than its role may"
+    )
+
+
+class RevokedKeyBody(BaseModel):
+    """A key to be ended."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    which: StrictStr = Field(max_length=1000, description="its prefix, or a name: then all keys of that name")
+    reason: StrictStr = Field(max_length=1000, description="why, for the record")

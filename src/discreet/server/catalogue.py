@@ -47,6 +47,9 @@ CATALOGUE = {
         Problem(code="malformed", status=400, message="the request is not of the form in /openapi.json"),
         Problem(code="unauthorized", status=401, message="a valid key is needed: Authorization: Bearer KEY"),
         Problem(code="forbidden", status=403, message="this key may not do this"),
+        Problem(
+            code="stale_form", status=403, message="this form is not of your session: open the page again"
+        ),
         Problem(code="not_found", status=404, message="there is nothing here; see /openapi.json"),
         Problem(code="not_allowed", status=405, message="this method is not allowed here"),
         Problem(code="too_slow", status=408, message="the request did not arrive in time"),

@@ -31,7 +31,7 @@ from discreet.records import dataclass
 
 __all__ = ["ROLES", "SCOPES", "AccessKey", "KeyFile", "keys_beside"]
 
-SCOPES = ("tables", "preview", "explain", "ask", "spent", "ledger", "metrics")
+SCOPES = ("tables", "preview", "explain", "ask", "spent", "ledger", "metrics", "keys")
 """What a key may be for: the words of a server."""
 
 ROLES = {
@@ -82,6 +82,11 @@ class AccessKey:
     def is_valid(self, time: str) -> bool:
         """Return whether it opens anything at a time."""
         return not self.revoked and time < self.expires
+
+    def to_object(self) -> dict[str, object]:
+        """Return what may be told of it: all but its hash."""
+        shown = ("prefix", "name", "role", "created", "expires", "revoked")
+        return {**{name: getattr(self, name) for name in shown}, "scopes": list(self.scopes)}
 
 
 def keys_beside(declaration: str | Path) -> Path:
@@ -149,6 +154,21 @@ class KeyFile:
         self._append([_created(key)])
         return key, text
 
+    def create_under(
+        self, maker: AccessKey, *, name: str, role: str, days: int, scopes: Sequence[str] | None = None
+    ) -> tuple[AccessKey, str]:
+        """Create a key by means of another: it may do no more, and lasts no longer.
+
+        So a key that was narrowed, or ends soon, does not widen or outlive itself.
+        """
+        wanted = ROLES.get(role, ()) if scopes is None else scopes
+        if not set(wanted) <= set(maker.scopes):
+            raise ParameterError("scope", "is more than this key may do", ", ".join(maker.scopes))
+        left = (datetime.fromisoformat(maker.expires) - datetime.now(UTC)).days
+        if days > left:
+            raise ParameterError("days", "is longer than this key is valid", f"at most {left}")
+        return self.create(name, role=role, days=days, scopes=scopes)
+
     def revoke(self, which: str, *, reason: str) -> list[AccessKey]:
         """Revoke a key by its prefix, or all keys of a name, at once and for good; return them."""
         if not reason.strip() or len(reason) > _LONGEST_REASON or not reason.isprintable():
@@ -194,8 +214,18 @@ class KeyFile:
         key = known.get(matched[1]) if matched else None
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         is_right = hmac.compare_digest(digest, _NOBODY if key is None else key.digest)
+        return key if key is not None and is_right and key.is_valid(self._now()) else None
+
+    def find_again(self, key: AccessKey) -> AccessKey | None:
+        """Return a key that was found before, if it is still there and valid now."""
+        known = {one.prefix: one for one in self.all()}
+        found = known.get(key.prefix)
+        is_same = found is not None and hmac.compare_digest(found.digest, key.digest)
+        return found if found is not None and is_same and found.is_valid(self._now()) else None
+
+    def _now(self) -> str:
         self._latest = max(self._latest, _written(datetime.now(UTC)))
-        return key if key is not None and is_right and key.is_valid(self._latest) else None
+        return self._latest
 
     def _append(self, lines: Iterable[dict[str, object]]) -> None:
         """Write lines durably. What a crash left of a line that nobody was told of is cut off first."""

@@ -111,9 +111,10 @@ def serve(
     """
     try:
         import fastapi  # noqa: F401
+        import jinja2  # noqa: F401
         import uvicorn  # noqa: F401
     except ImportError:
-        raise MissingExtra("fastapi and uvicorn", "serve") from None
+        raise MissingExtra("fastapi, jinja2 and uvicorn", "serve") from None
     log = RequestLog(sys.stderr) if log is None else log
     for name in _TALKATIVE:  # the error stream has one line for each request, of known fields, and no others
         logging.getLogger(name).addHandler(logging.NullHandler())

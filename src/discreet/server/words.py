@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from math import isfinite
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
-from discreet.curator import schema
+from discreet.curator import Account, Budget, schema
+from discreet.curator.budget.charge_words import asked_in_words
+from discreet.curator.ledger import Entry
+from discreet.curator.release.about import price
 from discreet.curator.release.json_form import preview_object, release_object
 from discreet.curator.table_records import declare
 from discreet.data import AUTO, ContingencyTable, Limits
-from discreet.errors import ParameterError, RequestRefused
+from discreet.errors import LedgerTampered, ParameterError, RequestRefused
 from discreet.front.bill import bill_of
 from discreet.front.curator import Curator
 from discreet.privacy.decimals import json_number
+from discreet.privacy.events import Event
 from discreet.queries.counts import LinearQuestion, MarginalRelease, RangeRelease, cdf, marginals, ranges
 from discreet.server.catalogue import ServiceRefusal
 from discreet.server.service_limits import ServiceLimits
 from discreet.server.wire_form import sent_release
+from discreet.visible import visible
 
 __all__ = ["WORDS", "do_word"]
 
@@ -102,27 +107,75 @@ def _spent(curator: Curator, message: Message, limits: ServiceLimits) -> dict[st
         "period": account.period or None,
         "analyst": message["analyst"],
         "left": {"epsilon": curator.remaining_of(message["analyst"]).epsilon},
+        "caps": _caps(account.caps),
+        "own": _reading(account, message["analyst"]),
     }
     if message["everyone"]:
-        read = {name: account.spent_by(name) for name in account.names()}
-        content["analysts"] = [
-            {"name": name, "epsilon": epsilon if isfinite(epsilon) else None, "delta": float(delta)}
-            for name, (epsilon, delta) in read.items()
-        ]
+        content["analysts"] = [_reading(account, name) for name in account.names()]
     return content
+
+
+def _caps(budget: Budget) -> dict[str, object]:
+    """Return the caps for all and for each analyst, as exact numbers in text."""
+    body, share = budget.to_body(), budget.per_analyst
+    named = {name: body[name] for name in ("epsilon", "delta", "rho", "renews")}
+    return {**named, "per_analyst": None if share is None else _caps(share)}
+
+
+def _reading(account: Account, name: str) -> dict[str, object]:
+    epsilon, delta = account.spent_by(name)
+    return {"name": name, "epsilon": epsilon if isfinite(epsilon) else None, "delta": float(delta)}
 
 
 def _ledger(curator: Curator, message: Message, limits: ServiceLimits) -> dict[str, object]:
     """Return entries as they are hashed, so that a reader can check the chain, and the head."""
     del limits
-    after, lines = message["after"], []
+    after, found = message["after"], []
     for entry in curator.ledger.entries():
         if entry.sequence > after:
-            lines.append(entry.to_json())
-        if len(lines) == _MOST_ENTRIES:
+            found.append(entry)
+        if len(found) == _MOST_ENTRIES:
             break
     head = curator.ledger.anchor()
-    return {"entries": lines, "head": {"sequence": head.sequence, "hash": head.hash}}
+    content: dict[str, object] = {
+        "entries": [entry.to_json() for entry in found],
+        "head": {"sequence": head.sequence, "hash": head.hash},
+    }
+    if message.get("described"):
+        content["described"] = [_described(entry) for entry in found]
+    return content
+
+
+def _described(entry: Entry) -> dict[str, object]:
+    """Return an entry in words. It holds no literal of a question."""
+    body = entry.body
+    words = [asked_in_words(body), visible(body.get("reason", ""))]
+    if "charge" in body:
+        words.append(f"of entry {visible(body['charge'])}")
+    return {
+        "sequence": entry.sequence,
+        "time": entry.time,
+        "kind": entry.kind,
+        "analyst": visible(body.get("analyst", "")),
+        "cost": price(Event.from_object(cast("Any", body["event"]))) if "event" in body else "",
+        "words": "; ".join(filter(None, words)),
+    }
+
+
+def _verify(curator: Curator, message: Message, limits: ServiceLimits) -> dict[str, object]:
+    """Recompute every hash. What is wrong is said: these sentences name an entry, and no value."""
+    del message, limits
+    try:
+        found = curator.ledger.verify()
+    except LedgerTampered as error:
+        return {"holds": False, "found": visible(error)}
+    return {
+        "holds": True,
+        "found": str(found),
+        "entries": found.entries,
+        "answers": found.answers,
+        "head": {"sequence": found.head.sequence, "hash": found.head.hash},
+    }
 
 
 def _label(curator: Curator, message: Message, limits: ServiceLimits) -> dict[str, object]:
@@ -138,6 +191,7 @@ WORDS: dict[str, Callable[[Curator, Message, ServiceLimits], dict[str, object]]]
     "tables": _tables,
     "spent": _spent,
     "ledger": _ledger,
+    "verify": _verify,
     "label": _label,
 }
 """What is done for each word."""

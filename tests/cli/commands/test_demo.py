@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 import sys
 from pathlib import Path
 
+import httpx
 import pytest
 
 from cli.folder import answered
@@ -70,3 +73,27 @@ def test_a_directory_that_is_there_is_left_alone():
 @pytest.mark.parametrize("rows", ["0", "-1", "x", "1e12"])
 def test_sizes_out_of_range(rows):
     assert "--rows" in refused(f"demo --rows {rows}")
+
+
+@pytest.mark.slow
+def test_the_clinic_is_served_to_whoever_holds_the_key_that_is_printed():
+    typed = ["demo", "--serve", "--rows", "2000", "--port", "0", "--directory", "clinic"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "discreet", *typed], stdout=subprocess.PIPE, text=True
+    ) as process:
+        said = ""
+        while "Control-C" not in said:
+            line = process.stdout.readline()
+            assert line, said
+            said += line
+        url = re.search(r"Open (http://127\.0\.0\.1:\d+) ", said)[1]
+        key = re.search(r"^    (discreet_\S+)$", said, re.MULTILINE)[1]
+        header = {"authorization": f"Bearer {key}"}
+        with httpx.Client(base_url=url, trust_env=False, timeout=300) as client:
+            assert "Log in" in client.get("/", follow_redirects=True).text
+            assert "visits" in client.get("/v1/tables", headers=header).json()["tables"]
+        process.terminate()
+        said = process.stdout.read()
+    assert process.returncode == 0
+    assert "stopped; the clinic is in clinic" in said
+    assert key not in said

@@ -10,7 +10,7 @@ from unittest import mock
 import pytest
 
 from curator.request.statistics.related_tables import KEYS, graph, survey
-from discreet.cli.charge_words import asked_in_words
+from discreet.curator.budget.charge_words import asked_in_words
 from discreet.curator.request.statistic_request import StatisticRequest
 from discreet.curator.request.statistics import graph_counts
 from discreet.curator.request.statistics.base import offer_object, offered_epsilon, offered_with_delta

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 import time
 from argparse import ArgumentParser, Namespace
@@ -30,6 +31,8 @@ examples:
     discreet demo
   a small clinic, in a directory of your own
     discreet demo --rows 20000 --directory my-clinic
+  the clinic in a browser, on this machine, until it is stopped
+    discreet demo --serve
 """
 
 _DECLARATION = """\
@@ -69,6 +72,8 @@ def _configure(parser: ArgumentParser) -> None:
         "--rows", type=whole_number, default=1_000_000, metavar="N", help="how many visits (1,000,000)"
     )
     parser.add_argument("--directory", metavar="DIR", help="a new directory for its files (a temporary one)")
+    parser.add_argument("--serve", action="store_true", help="serve the clinic to a browser on this machine")
+    parser.add_argument("--port", type=whole_number, default=8080, metavar="N", help="of --serve (8080)")
 
 
 def _run(options: Namespace) -> str:
@@ -77,6 +82,8 @@ def _run(options: Namespace) -> str:
     began = time.monotonic()
     check_rows(options.rows)
     directory = _directory(options)
+    if options.serve:
+        return _serve(options, directory)
     _say("A clinic wants to publish numbers about its patients without revealing anything about one of them.")
     table = _make(options.rows, directory)
     clinic = _declare(directory)
@@ -90,6 +97,28 @@ def _run(options: Namespace) -> str:
         clinic.close()
     _plot(by_city, directory)
     return _farewell(directory, time.monotonic() - began)
+
+
+def _serve(options: Namespace, directory: Path) -> str:
+    """Serve the clinic on the loopback, to whoever holds the key that is printed here, once."""
+    from discreet.server.keys import KeyFile, keys_beside
+    from discreet.server.request_log import RequestLog
+    from discreet.server.service_limits import ServiceLimits
+    from discreet.server.serving import Address, serve
+
+    address = Address(port=options.port)
+    _make(options.rows, directory)
+    _declare(directory).close()
+    file = directory / "clinic.toml"
+    _, key = KeyFile(keys_beside(file)).create("demo", role="owner", days=30)
+    _title("3. In a browser")
+
+    def say(line: str) -> None:
+        _say(f"Open {line.rpartition(' ')[2]} and log in with this key, which is shown once:\n\n    {key}")
+        _say("Control-C stops the server.")
+
+    serve(file, address, ServiceLimits(), log=RequestLog(sys.stderr, "none"), said=say)
+    return f"\nstopped; the clinic is in {directory}: discreet serve {file}"
 
 
 def _directory(options: Namespace) -> Path:

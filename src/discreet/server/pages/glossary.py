@@ -1,0 +1,77 @@
+"""A plain word for every term of art that a page uses: one click away from where it stands."""
+
+from __future__ import annotations
+
+__all__ = ["TERMS"]
+
+TERMS = {
+    "differential privacy": (
+        "A promise about answers: whatever is published would have been about as likely if any one person's "
+        "rows had not been in the data. Random noise, large enough to hide one person, makes it true."
+    ),
+    "epsilon": (
+        "How much an answer may reveal about one person, at most. Small means private: at 0.1 one person "
+        "changes the chance of any result by a tenth or so; at 3 by up to twenty times. It is also the "
+        "price: epsilons of answers add up, until the budget is used."
+    ),
+    "delta": (
+        "A small chance, such as one in a million, with which the promise of epsilon may be exceeded. 0 "
+        "means never. A delta above 0 allows a noise that suits many groups better."
+    ),
+    "rho": "Another unit for what epsilon measures, which suits normal noise. It adds up in the same way.",
+    "budget": (
+        "The most that all answers together may reveal about one person. Every new answer uses some of it. "
+        "What is used does not come back, unless the budget renews at a stated time."
+    ),
+    "noise": (
+        "A random number that is added to each result, so that nobody can tell whether one person was "
+        "counted. How large it is, on average, is public; what it was, nobody knows."
+    ),
+    "margin": (
+        "How far an answer may be off because of noise: with the stated confidence, the exact result is "
+        "within plus or minus this much. It is known before you pay, because it does not depend on the data."
+    ),
+    "interval": (
+        "From where to where the exact result lies, with the stated confidence. Results are after the "
+        "declared limits: rows beyond a person's limit are not counted, values beyond bounds count as the "
+        "bound."
+    ),
+    "confidence": "How often an interval holds what it promises: 0.95 means 95 times out of 100.",
+    "person": "Whose rows are protected together: all rows with the same value in this column.",
+    "limit of rows": (
+        "At most so many rows of one person count. Others are left out at random. It bounds how much one "
+        "person can change a result, and so how much noise is needed."
+    ),
+    "bounds": (
+        "The range that the owner declared for a column, without looking at the data. Values beyond it count "
+        "as the nearest end. A narrow range needs less noise."
+    ),
+    "keys": (
+        "The values by which a column can be grouped, declared by the owner. Groups are shown for all of "
+        "them, also if they are empty, because which groups exist could reveal somebody."
+    ),
+    "preview": (
+        "What a question would cost and how wrong its answer would be. It is calculated from declarations "
+        "alone, spends nothing, and can be repeated at will."
+    ),
+    "free repeat": (
+        "The same question with the same terms gets the same stored answer. That reveals nothing new, so it "
+        "costs nothing."
+    ),
+    "label": (
+        "What an answer promises, for programs and for the record: whose privacy, at what price, under which "
+        "declarations and assumptions, and what it does not cover."
+    ),
+    "ledger": (
+        "The account book: every charge is written here before rows are read, and nothing can be removed. "
+        "Each entry carries a fingerprint of the one before, so that a change would be noticed."
+    ),
+    "head": (
+        "The fingerprint of the latest entry. Keep a copy elsewhere: with it anyone can check later that "
+        "nothing before it was changed or cut off."
+    ),
+    "scope": "What a key may be used for, such as preview or ask.",
+    "role": "An owner does everything; an analyst previews and asks; an auditor reads the ledger only.",
+    "cap": "The most that may be spent: by all together, and by each analyst under it.",
+}
+"""What each term means, by the term."""
