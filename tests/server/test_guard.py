@@ -93,8 +93,8 @@ def test_wrong_methods_and_paths(service):
     key = service.key("paths")
     assert code_of(service.send("GET", "/v1/ask", key)) == "not_allowed"
     assert code_of(service.send("DELETE", "/v1/ledger", key)) == "not_allowed"
-    for path in ("/v1/../clinic.toml", "/v1/%2e%2e/clinic.keys", "//x", "/v1/ask/", "/%00"):
-        assert service.send("GET", path, key).status_code in {307, 404, 405}
+    for path in ("/v1/../clinic.toml", "/v1/%2e%2e/clinic.keys", "//", "/v1/ask/", "/%00"):
+        assert service.send("GET", path, key).status_code in {303, 307, 404, 405}
     assert (
         code_of(service.send("GET", "/v1/ledger", service.key("o", "owner"), params={"after": "x"}))
         == "malformed"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from discreet.server.pages.answer_charts import charts_of, columns_of, ticks_between
+from discreet.server.pages.answer_charts import answer_columns_of, charts_of, ticks_between
 
 
 def content(*rows, outputs=("n",)):
@@ -33,8 +33,8 @@ def test_what_is_not_a_number_is_not_drawn(value):
 
 
 def test_columns_are_keys_and_outputs():
-    assert columns_of(content(row("a", 1, 0, 2))) == (["city"], ["n"])
-    assert columns_of(content()) == ([], ["n"])
+    assert answer_columns_of(content(row("a", 1, 0, 2))) == (["city"], ["n"])
+    assert answer_columns_of(content()) == ([], ["n"])
 
 
 def test_many_groups_are_drawn_in_part():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from discreet.server.pages.error_steps import prices_around, steps_of
+from discreet.server.pages.error_steps import error_steps_of, prices_around
 
 
 def found(*margins, fits=1):
@@ -24,7 +24,7 @@ def test_no_prices_around_what_is_none(typed):
 
 
 def test_steps_are_in_proportion():
-    steps = steps_of("1", {"1": found(10, None), "2": found(5, 4.0, fits=0), "0.5": found(20, 8.0)})
+    steps = error_steps_of("1", {"1": found(10, None), "2": found(5, 4.0, fits=0), "0.5": found(20, 8.0)})
     assert [one.epsilon for one in steps] == ["0.5", "1", "2"]
     assert [one.shares for one in steps] == [(100, 100), (50, 100), (25, 50)]
     assert [one.is_chosen for one in steps] == [False, True, False]
@@ -32,4 +32,4 @@ def test_steps_are_in_proportion():
 
 
 def test_previews_of_other_outputs_are_left_out():
-    assert [one.epsilon for one in steps_of("1", {"1": found(1), "2": found(1, 2)})] == ["1"]
+    assert [one.epsilon for one in error_steps_of("1", {"1": found(1), "2": found(1, 2)})] == ["1"]

@@ -8,7 +8,7 @@ from typing import Any
 
 from discreet.records import dataclass
 
-__all__ = ["Chart", "Mark", "Tick", "charts_of", "columns_of", "ticks_between"]
+__all__ = ["Chart", "Mark", "Tick", "answer_columns_of", "charts_of", "ticks_between"]
 
 _MOST_GROUPS = 60
 _WIDTH = 100.0
@@ -69,7 +69,7 @@ class Chart:
     left_out: int
 
 
-def columns_of(content: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+def answer_columns_of(content: Mapping[str, Any]) -> tuple[list[str], list[str]]:
     """Return the key columns and the outputs of an answer."""
     rows, outputs = content["rows"], list(content["label"]["outputs"])
     taken = {*outputs, *(f"{one}{end}" for one in outputs for end in ("_lower", "_upper"))}
@@ -80,7 +80,7 @@ def columns_of(content: Mapping[str, Any]) -> tuple[list[str], list[str]]:
 def charts_of(content: Mapping[str, Any]) -> list[Chart]:
     """Return a chart for every output whose answers and intervals are numbers."""
     rows = content["rows"]
-    keys, outputs = columns_of(content)
+    keys, outputs = answer_columns_of(content)
     return [chart for one in outputs if (chart := _chart(one, keys, rows)) is not None]
 
 

@@ -9,11 +9,11 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from discreet.server.catalogue import CATALOGUE, ServiceRefusal
-from discreet.server.pages.answer_charts import charts_of, columns_of
+from discreet.server.pages.answer_charts import answer_columns_of, charts_of
 from discreet.server.pages.declared_tables import table_views
-from discreet.server.pages.error_steps import Step, prices_around, steps_of
+from discreet.server.pages.error_steps import ErrorStep, error_steps_of, prices_around
 from discreet.server.pages.forms import question_body
-from discreet.server.pages.history import Asked
+from discreet.server.pages.history import AskedBefore
 from discreet.server.pages.page import Page, page_of
 from discreet.server.pages.templates import rendered
 
@@ -116,7 +116,7 @@ def _preview(shown: dict[str, Any]) -> dict[str, Any]:
 
 async def _steps(
     page: Page, fields: dict[str, str], body: dict[str, Any], found: dict[str, Any]
-) -> list[Step]:
+) -> list[ErrorStep]:
     """Return the errors at other prices; those that are refused are left out."""
     chosen, others = prices_around("" if "error" in body else fields["epsilon"].strip(), found)
     if not chosen:
@@ -128,12 +128,12 @@ async def _steps(
             previews[price] = await page.say("preview", {**stated, "epsilon": price})
         except ServiceRefusal:
             continue
-    return steps_of(chosen, previews)
+    return error_steps_of(chosen, previews)
 
 
 def _answer(page: Page, body: dict[str, Any], found: dict[str, Any]) -> Response:
     asked = page.browser.sessions.history.add(page.session.key.name, body, found)
-    keys, outputs = columns_of(found)
+    keys, outputs = answer_columns_of(found)
     return page.show(
         "answer.html",
         "ask",
@@ -153,7 +153,7 @@ def _fields_of(body: dict[str, Any]) -> dict[str, str]:
     return {**{name: str(body.get(name, "")) for name in _FIELDS}, "error": errors}
 
 
-def _chosen(page: Page, number: str) -> Asked:
+def _chosen(page: Page, number: str) -> AskedBefore:
     found = page.browser.sessions.history.find(page.session.key.name, number)
     if found is None:
         raise ServiceRefusal("not_found")

@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from discreet.server.catalogue import CATALOGUE
 from discreet.server.guard import Arrival, Receive, Send, header_of
 from discreet.server.keys import AccessKey
-from discreet.server.pages.sessions import Session, Sessions
+from discreet.server.pages.sessions import BrowserSession, Sessions
 from discreet.server.pages.templates import rendered
 
 __all__ = ["BrowserEntrance"]
@@ -82,7 +82,7 @@ class BrowserEntrance:
         self.sessions.close(self.cookie(request.scope, "session"))
         return self.refusal({"code": "unauthorized"}, request)
 
-    def session_of(self, scope: Arrival) -> Session | None:
+    def session_of(self, scope: Arrival) -> BrowserSession | None:
         """Return the session of a request."""
         cookie = self.cookie(scope, "session")
         return self.sessions.find(cookie) if cookie else None

@@ -8,14 +8,14 @@ from typing import Any
 
 from discreet.records import dataclass
 
-__all__ = ["Step", "prices_around", "steps_of"]
+__all__ = ["ErrorStep", "error_steps_of", "prices_around"]
 
 _FACTORS = (0.25, 0.5, 2.0, 4.0)
 _LONGEST_NUMBER = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class ErrorStep:
     """A price, and the error of each output at it.
 
     Attributes
@@ -50,7 +50,7 @@ def prices_around(typed: str, found: Mapping[str, Any]) -> tuple[str, list[str]]
     return f"{price:.4g}", [f"{price * factor:.4g}" for factor in _FACTORS]
 
 
-def steps_of(chosen: str, previews: Mapping[str, Mapping[str, Any]]) -> list[Step]:
+def error_steps_of(chosen: str, previews: Mapping[str, Mapping[str, Any]]) -> list[ErrorStep]:
     """Return previews by price, the cheapest first; those with other outputs are left out."""
     names = [one["name"] for one in previews[chosen]["outputs"]]
     kept = {
@@ -60,7 +60,7 @@ def steps_of(chosen: str, previews: Mapping[str, Mapping[str, Any]]) -> list[Ste
     }
     largest = [_largest([margins[place] for margins in kept.values()]) for place in range(len(names))]
     return [
-        Step(
+        ErrorStep(
             epsilon=price,
             margins=tuple(margins),
             shares=tuple(

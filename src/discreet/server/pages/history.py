@@ -12,13 +12,13 @@ from typing import Any
 
 from discreet.records import dataclass
 
-__all__ = ["Asked", "History"]
+__all__ = ["AskedBefore", "History"]
 
 _MOST = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class AskedBefore:
     """A question that was answered.
 
     Attributes
@@ -46,18 +46,18 @@ class History:
     """The questions of every name, the latest first."""
 
     def __init__(self) -> None:
-        self._asked: dict[str, deque[Asked]] = {}
+        self._asked: dict[str, deque[AskedBefore]] = {}
         self._count = 0
 
-    def of(self, name: str) -> list[Asked]:
+    def of(self, name: str) -> list[AskedBefore]:
         """Return the questions of a name, the latest first."""
         return list(self._asked.get(name, ()))
 
-    def find(self, name: str, number: str) -> Asked | None:
+    def find(self, name: str, number: str) -> AskedBefore | None:
         """Return the question of a name with a number, if there is one."""
         return next((one for one in self._asked.get(name, ()) if str(one.number) == number), None)
 
-    def add(self, name: str, body: dict[str, Any], content: dict[str, Any]) -> Asked:
+    def add(self, name: str, body: dict[str, Any], content: dict[str, Any]) -> AskedBefore:
         """Remember a question that was answered; one that was asked before moves to the front."""
         listed = self._asked.setdefault(name, deque(maxlen=_MOST))
         before = next((one for one in listed if one.body == body), None)
@@ -68,6 +68,6 @@ class History:
         charge = content["label"].get("charge") or {}
         time = f"{datetime.now(UTC).isoformat(timespec='seconds')[:19]}Z"
         self._count += 1
-        asked = Asked(number=self._count, body=body, paid=paid, entry=charge.get("entry"), time=time)
+        asked = AskedBefore(number=self._count, body=body, paid=paid, entry=charge.get("entry"), time=time)
         listed.appendleft(asked)
         return asked

@@ -13,7 +13,7 @@ from discreet.server.guard import PASSED, App
 from discreet.server.pages.browser import BrowserEntrance
 from discreet.server.pages.forms import read_fields
 from discreet.server.pages.inner_words import say
-from discreet.server.pages.sessions import Session
+from discreet.server.pages.sessions import BrowserSession
 from discreet.server.pages.templates import rendered
 
 __all__ = ["TOKEN", "Page", "page_of"]
@@ -30,7 +30,7 @@ class Page:
     ----------
     request : Request
         What the browser asked for.
-    session : Session
+    session : BrowserSession
         Who asks.
     browser : BrowserEntrance
         Where sessions and cookies are.
@@ -39,7 +39,7 @@ class Page:
     """
 
     request: Request
-    session: Session
+    session: BrowserSession
     browser: BrowserEntrance
     words: App
 

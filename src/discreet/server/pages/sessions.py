@@ -18,7 +18,7 @@ from discreet.records import dataclass
 from discreet.server.keys import AccessKey, KeyFile
 from discreet.server.pages.history import History
 
-__all__ = ["Session", "Sessions", "drawn"]
+__all__ = ["BrowserSession", "Sessions", "drawn"]
 
 IDLE_SECONDS = 30 * 60
 LONGEST_SECONDS = 12 * 3600
@@ -31,7 +31,7 @@ def drawn() -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
+class BrowserSession:
     """One login.
 
     Attributes
@@ -67,7 +67,7 @@ class Sessions:
     def __init__(self, keys: KeyFile, clock: Callable[[], float] = monotonic) -> None:
         self._keys = keys
         self._clock = clock
-        self._open: dict[str, Session] = {}
+        self._open: dict[str, BrowserSession] = {}
         self._used: dict[str, float] = {}
         self.history = History()
 
@@ -82,11 +82,11 @@ class Sessions:
             self._drop(mark)
         cookie = drawn()
         now = self._clock()
-        self._open[_mark(cookie)] = Session(key=key, token=drawn(), began=now)
+        self._open[_mark(cookie)] = BrowserSession(key=key, token=drawn(), began=now)
         self._used[_mark(cookie)] = now
         return cookie
 
-    def find(self, cookie: str) -> Session | None:
+    def find(self, cookie: str) -> BrowserSession | None:
         """Return the session of a cookie, if it is open and its key is valid now."""
         mark = _mark(cookie)
         session = self._open.get(mark)
