@@ -120,7 +120,10 @@ class Seen:
         content: dict[str, object] = sent.json()
         problem = content.get("error")
         self.codes[str(problem["code"]) if isinstance(problem, dict) else "answered"] += 1
-        if problem is not None and "budget_exceeded" not in str(problem):
+        code = problem["code"] if isinstance(problem, dict) else ""
+        if code == "busy":  # refused before anything else: come back later
+            time.sleep(0.2)
+        elif code not in {"", "budget_exceeded"}:
             self.unanswered.add(number)
         if problem is None:
             self.times.append(time.monotonic() - began)
@@ -163,8 +166,9 @@ def under_load(
     prepare(directory, charges, postgres)
     keys = KeyFile(keys_beside(directory / "clinic.toml"))
     made = [keys.create(f"client {i}", role="analyst")[1] for i in range(clients)]
-    server, seen, until = Server(directory), Seen(), time.monotonic() + seconds
+    server, seen = Server(directory), Seen()
     server.start()
+    until = time.monotonic() + seconds
     try:
         asked = [list(range(i, 100_000, clients)) for i in range(clients)]
         threads = [
