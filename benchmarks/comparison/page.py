@@ -42,7 +42,7 @@ def _table(known: dict[str, Any], tasks: list[str], columns: Columns, base: str)
             if found is not None:
                 how = task.removeprefix(tasks[0])
                 cells = [_number(found.get(key), form) for key, (_, form) in columns.items()]
-                cells.append(_number(found[base] / ours[base], ".2g"))
+                cells.append(_number(found[base] / ours[base], ",.3g"))
                 lines.append(f"| {name} {one['version']}{how} | {one['date']} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 

@@ -17,17 +17,16 @@ from pydantic import (
 
 __all__ = ["AskBody", "CountsBody", "NewKeyBody", "QuestionBody", "RevokedKeyBody", "TableOfCounts"]
 
-ExactNumber = StrictInt | StrictFloat | Annotated[StrictStr, StringConstraints(max_length=100)]
+_Finite = Annotated[StrictFloat, Field(allow_inf_nan=False)]
+ExactNumber = StrictInt | _Finite | Annotated[StrictStr, StringConstraints(max_length=100)]
 """A number, or text such as "0.1" or "1/3" where digits count."""
 
 _Named = Annotated[dict[str, ExactNumber], Field(max_length=1000)]
-
-
 _Name = Annotated[StrictStr, StringConstraints(min_length=1, max_length=1000)]
 _Names = Annotated[list[_Name], Field(max_length=100)]
 _Key = StrictStr | StrictInt | StrictBool
 _Keys = Annotated[list[_Key], Field(max_length=10_000)]
-_End = StrictStr | StrictInt | StrictFloat | StrictBool | None
+_End = StrictStr | StrictInt | _Finite | StrictBool | None
 _Condition = _End | Annotated[list[_End], Field(max_length=10_000)]
 
 

@@ -35,12 +35,14 @@ class InProcess:
         self.curator = open_file(file)
         self.words: list[str] = []
 
-    async def do(self, message):
+    async def do(self, message, *, is_allowed):
         self.words.append(message["word"])
+        assert is_allowed()
         try:
-            return json.loads(json.dumps({"content": do_word(self.curator, message, LIMITS)}))
+            reply = json.loads(json.dumps({"content": do_word(self.curator, message, LIMITS)}))
         except Exception as error:
-            return problem_of(error)
+            reply = problem_of(error)
+        return {**reply, "slot": 1}
 
 
 @dataclass
