@@ -141,7 +141,7 @@ def sent_question(question: LinearQuestion) -> dict[str, object]:
     return {**content, "columns": list(question.columns), "width": sent}
 
 
-def received_counts(content: Mapping[str, Any], question: LinearQuestion, read: Read) -> Release:
+def received_counts(content: Mapping[str, Any], question: LinearQuestion, read: ReadCounts) -> Release:
     """Return the answer to many counts that a server sent."""
     release = received_release(content)
     columns = question.columns if isinstance(question, RangesQuestion) else ()

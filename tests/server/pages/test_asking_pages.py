@@ -85,8 +85,8 @@ def test_a_repeat_never_pays(dashboard, monkeypatch):
     number = re_number(user)
     do = dashboard.pool.do
 
-    async def unanswered(message):
-        found = await do(message)
+    async def unanswered(message, **more):
+        found = await do(message, **more)
         if message["word"] == "preview":
             found["content"]["answered"] = False
         return found
@@ -137,8 +137,8 @@ def test_a_key_that_is_revoked_while_its_question_is_answered_gets_nothing(dashb
     user = dashboard.user("revoked meanwhile")
     do = dashboard.pool.do
 
-    async def revoking(message):
-        found = await do(message)
+    async def revoking(message, **more):
+        found = await do(message, **more)
         if message["word"] == "ask":
             dashboard.keys.revoke("revoked meanwhile", reason="test")
         return found
