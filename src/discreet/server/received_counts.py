@@ -24,7 +24,7 @@ from discreet.visible import visible
 
 __all__ = ["ReceivedCount", "ReceivedCounts", "received_counts", "sent_question"]
 
-Read = Callable[[list[dict[str, object]]], Mapping[str, Any]]
+ReadCounts = Callable[[list[dict[str, object]]], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -77,7 +77,7 @@ class ReceivedCounts(ReceivedRelease):
     """
 
     column: str = ""
-    read: Read = field(repr=False)
+    read: ReadCounts = field(repr=False)
 
     def count(
         self, low: Number | None = None, high: Number | None = None, /, **conditions: object
@@ -141,7 +141,7 @@ def sent_question(question: LinearQuestion) -> dict[str, object]:
     return {**content, "columns": list(question.columns), "width": sent}
 
 
-def received_counts(content: Mapping[str, Any], question: LinearQuestion, read: Read) -> Release:
+def received_counts(content: Mapping[str, Any], question: LinearQuestion, read: ReadCounts) -> Release:
     """Return the answer to many counts that a server sent."""
     release = received_release(content)
     columns = question.columns if isinstance(question, RangesQuestion) else ()
