@@ -69,7 +69,8 @@ class BudgetExceeded(RequestRefused):
     ----------
     Offer less: the message says what would still fit. `Curator.preview` with ``error=`` finds the least
     epsilon for the error that you can live with; `Curator.spent` shows what is gone. Asking a question
-    again costs nothing. Only the owner can grant more, by opening a ledger with another budget.
+    again costs nothing. Only the owner can grant more, with a reason that the ledger
+    records: ``discreet ledger amend``.
     """
 
 

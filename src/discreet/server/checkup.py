@@ -17,7 +17,7 @@ from discreet.front.declaration import Declaration, read_declaration
 from discreet.records import dataclass
 from discreet.server.keys import KeyFile, keys_beside
 
-__all__ = ["CheckupFinding", "examine"]
+__all__ = ["Examined", "examine"]
 
 _SOON = timedelta(days=14)
 _LATER = timedelta(minutes=5)
@@ -26,7 +26,7 @@ _OTHERS_READ = stat.S_IRGRP | stat.S_IROTH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckupFinding:
+class Examined:
     """What was looked at, and what is wrong with it.
 
     Attributes
@@ -44,7 +44,7 @@ class CheckupFinding:
     said: str
 
 
-def examine(file: Path, *, now: datetime | None = None) -> list[CheckupFinding]:
+def examine(file: Path, *, now: datetime | None = None) -> list[Examined]:
     """Look at a declaration, its ledger, its tables, its keys, the files' owners and the clock.
 
     Parameters
@@ -65,15 +65,15 @@ def examine(file: Path, *, now: datetime | None = None) -> list[CheckupFinding]:
     ]
 
 
-def _good(about: str, said: str) -> CheckupFinding:
-    return CheckupFinding(about=about, is_wrong=False, said=said)
+def _good(about: str, said: str) -> Examined:
+    return Examined(about=about, is_wrong=False, said=said)
 
 
-def _wrong(about: str, said: str) -> CheckupFinding:
-    return CheckupFinding(about=about, is_wrong=True, said=said)
+def _wrong(about: str, said: str) -> Examined:
+    return Examined(about=about, is_wrong=True, said=said)
 
 
-def _libraries() -> Iterator[CheckupFinding]:
+def _libraries() -> Iterator[Examined]:
     from importlib import metadata
 
     for name in ("fastapi", "uvicorn", "h11", "pydantic"):
@@ -83,7 +83,7 @@ def _libraries() -> Iterator[CheckupFinding]:
             yield _wrong("libraries", f"{name} is not installed: pip install 'discreet[serve]'")
 
 
-def _files(file: Path, read: Declaration) -> Iterator[CheckupFinding]:
+def _files(file: Path, read: Declaration) -> Iterator[Examined]:
     """Say which files others may write, and thereby decide about data, budget or keys."""
     ledger = read.ledger.file
     secret = [keys_beside(file), *([] if ledger is None else [ledger])]
@@ -99,14 +99,14 @@ def _files(file: Path, read: Declaration) -> Iterator[CheckupFinding]:
             yield _good("files", f"{path.name} is its owner's alone to write")
 
 
-def _tables(read: Declaration) -> Iterator[CheckupFinding]:
+def _tables(read: Declaration) -> Iterator[Examined]:
     try:
         yield _good("tables", f"{', '.join(read.open_tables())}: opened")
     except (DiscreetError, OSError) as error:
         yield _wrong("tables", f"cannot be opened: {error}")
 
 
-def _ledger(read: Declaration, time: datetime) -> Iterator[CheckupFinding]:
+def _ledger(read: Declaration, time: datetime) -> Iterator[Examined]:
     place = read.ledger
     if place.file is not None and not place.file.exists():
         yield _good("ledger", "there is none yet: the first start of a server makes it")
@@ -127,7 +127,7 @@ def _ledger(read: Declaration, time: datetime) -> Iterator[CheckupFinding]:
         yield _wrong("ledger", "has no anchor: that an old copy was restored would not be noticed")
 
 
-def _keys(file: Path, time: datetime) -> Iterator[CheckupFinding]:
+def _keys(file: Path, time: datetime) -> Iterator[Examined]:
     try:
         known = KeyFile(keys_beside(file)).all()
     except LedgerError as error:

@@ -37,7 +37,7 @@ class ServiceLimits:
     """
 
     workers: int = 2
-    waiting: int = 32
+    waiting: int = 256
     each: int = 8
     seconds: float = 300.0
     memory: int = 8192
