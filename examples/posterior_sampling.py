@@ -30,7 +30,7 @@ def data(rows: int, *, narrow: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
     return design, design @ TRUE + source.normal(0, 0.3, rows)
 
 
-def median_error(rows: int, rounds: int, *, narrow: float = 1.0, runs: int = 7, points: int = 49) -> float:
+def median_error(rows: int, rounds: int, *, narrow: float = 1.0, runs: int = 21, points: int = 49) -> float:
     """Return the median over runs of the largest error of a coefficient, at epsilon = 1."""
     design, response = data(rows, narrow=narrow)
     regression = PosteriorRegression(
