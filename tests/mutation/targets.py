@@ -54,6 +54,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
     "accounting/filters/shares.py": ("accounting/test_filters_union.py",),
     "accounting/filters/tight.py": ("accounting/test_filters_union.py",),
     "accounting/filters/union.py": ("accounting/test_filters_union.py",),
+    "curator/budget/charge_words.py": ("curator/request/test_statistic_request.py",),
     "curator/budget/wording.py": ("curator/budget/test_account.py",),
     "curator/door.py": ("curator/test_door.py", "curator/test_door_bad_input.py"),
     "curator/request/statistics/base.py": ("curator/request/test_statistic_request.py",),

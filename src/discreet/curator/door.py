@@ -156,9 +156,9 @@ class Door:
         check_analyst(analyst)
         rows = whole(rows, "rows", least=1, most=_MOST_ROWS)
         declared = declare(tables := _checked(request, self._tables))
-        account = self.account()
-        check_current(account, declared)
-        answered = all(self.is_charged(one) for one in (request, *chosen))
+        check_current(account := self.account(), declared)
+        charge = self.ledger.find(CHARGE, request.digest(self._secret, declared))
+        answered = charge is not None and all(self.is_charged(one) for one in chosen)
         return preview(request, account, analyst, rows, tables, answered=answered, chosen=chosen)
 
     def is_charged(self, request: AnyRequest) -> bool:
