@@ -22,8 +22,12 @@ def examples(command):
 def test_every_example_in_the_help_runs(command, tmp_path, monkeypatch):
     prepare(tmp_path, monkeypatch)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    if command.name == "ledger":
+    if command.name in {"doctor", "ledger"}:
         answered("query --epsilon 1", COUNT)
+    if command.name == "doctor":
+        answered("keys create ana --role analyst")
+        for path in tmp_path.glob("*.ledger*"):
+            path.chmod(0o600)
     found = examples(command)
     assert found
     for typed in found:
