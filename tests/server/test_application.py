@@ -128,7 +128,7 @@ def test_S10_a_key_that_is_revoked_while_its_question_is_answered_gets_no_answer
         assert code_of(service.send("GET", "/v1/nowhere", key)) == "unauthorized"  # no worker is free
     finally:
         service.marker.unlink()
-    thread.join()
+        thread.join()  # or it would still wait in the next test
     assert code_of(found[0]) == "unauthorized"
     # what was charged is in the store, for those who may still ask
     assert service.ask(other, epsilon="0.0625").json()["paid"] == "nothing"

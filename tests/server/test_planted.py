@@ -23,6 +23,7 @@ if "serve" in sys.argv:
             remembered[text] = found(self, text)
         return remembered[text]
     keys.KeyFile.find = remembers
+    keys.KeyFile.find_again = lambda self, key: key
     message = application._message
     def tells(request, word, body):
         written = request_log.RequestLog(sys.stderr, "json")
@@ -74,8 +75,7 @@ if "discreet.server.worker" in sys.orig_argv:
 def open_door(tmp_path_factory):
     directory = tmp_path_factory.mktemp("open")
     write_small_clinic(directory)
-    # Of S10's revoked key, the planted server asks a worker that is busy: it must not wait for long.
-    with serving(directory, "--seconds", "10", plant=OPEN_DOOR) as found:
+    with serving(directory, plant=OPEN_DOOR) as found:
         yield found
 
 
