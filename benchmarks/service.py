@@ -79,14 +79,20 @@ class Server:
             os.kill(int(chance.choice(workers)), signal.SIGKILL)
             return
         self.process.kill()
-        self.process.wait()
+        self._close(self.process)
         self.start()
 
     def stop(self) -> None:
         """Stop it, as an operator does."""
         assert self.process is not None
         self.process.terminate()
-        self.process.wait()
+        self._close(self.process)
+
+    @staticmethod
+    def _close(process: subprocess.Popen[str]) -> None:
+        process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
 
 
 @dataclass

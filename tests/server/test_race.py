@@ -88,7 +88,7 @@ def test_S1_S3_two_servers_on_one_ledger_in_postgresql(tmp_path, postgres):  # n
         test_S1_S3_racing_analysts_on_two_servers_spend_exactly_the_budget((first, second))
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_S2_workers_and_the_server_are_killed_under_load(tmp_path):
     """No answer without a charge, no charge beyond the budget, and what was answered stays answered."""
     seen = under_load(tmp_path, clients=4, seconds=20, charges=25, kills=6)
