@@ -1,8 +1,8 @@
 """How much a test does: a part of it in `make test`, more in `make test-slow`, all in `make test-all`.
 
-`make test` is for every change, so it must be quick; `make test-slow` is for what others get, and takes half
-an hour; `make test-all` takes hours, before a release. Tests that are long come in sizes, in one of several
-ways:
+`make test` is for every change, so it must be quick; `make test-slow` is for what others get, and takes about
+forty minutes on two cores; `make test-all` takes hours, before a release. Tests that are long come in sizes,
+in one of several ways:
 
 - `examples`: of its examples Hypothesis tries one in `SHARE`, and in the profile "thorough", as in `make
   test-slow`, which runs all tests of properties again, whether they are marked as slow or not, one in four;

@@ -146,6 +146,20 @@ def test_S10_who_is_revoked_while_waiting_is_not_charged(tmp_path, monkeypatch):
     assert len(asked) == 1
 
 
+def test_keys_that_cannot_be_read_cost_no_worker(tmp_path, monkeypatch):
+    def unreadable() -> bool:
+        raise PermissionError
+
+    async def ask() -> object:
+        pool = pool_of_one(tmp_path, monkeypatch, lambda message: (0.0, {"content": {"spent": 0}}))
+        with pytest.raises(PermissionError):
+            await pool.do({"word": "spent"}, is_allowed=unreadable)
+        async with asyncio.timeout(60):  # of the virtual clock: without its worker it would wait for ever
+            return await pool.do({"word": "spent"})
+
+    assert in_virtual_time(ask())["content"] == {"spent": 0}
+
+
 @pytest.mark.parametrize("error", [ValueError, EOFError, OSError, RecursionError])
 def test_a_worker_that_says_nonsense_is_replaced(tmp_path, monkeypatch, error):
     def reply(message: bytes) -> object:

@@ -127,8 +127,13 @@ class Pool:
     ) -> dict[str, Any]:
         process: Process | None = await self._next_idle()
         assert process is not None  # noqa: S101
-        if not is_allowed():
-            self._idle.put_nowait(process)
+        may_go_on = False
+        try:
+            may_go_on = is_allowed()
+        finally:  # keys that cannot be read must not cost a worker
+            if not may_go_on:
+                self._idle.put_nowait(process)
+        if not may_go_on:
             raise ServiceRefusal("unauthorized")
         began = asyncio.get_running_loop().time()
         try:
