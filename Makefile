@@ -7,13 +7,13 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 JOBS ?= auto
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-all coverage corpus mutants lint docs dist bench compare clean
+.PHONY: help demo test test-slow test-all coverage corpus mutants measure pictures lint docs dist bench compare clean
 
 # Every core runs its own tests: more threads would only wait for each other. Many tests start interpreters,
 # which need not compile the same files again and again. Tests take from a millisecond to a minute, so a worker
 # that is done takes tests from another.
-test test-slow test-all coverage mutants: export OMP_NUM_THREADS := 1
-test test-slow test-all coverage mutants: export PYTHONDONTWRITEBYTECODE :=
+test test-slow test-all measure coverage mutants: export OMP_NUM_THREADS := 1
+test test-slow test-all measure coverage mutants: export PYTHONDONTWRITEBYTECODE :=
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 help:  ## list the targets
@@ -31,6 +31,9 @@ test-slow: $(VENV)/.test  ## the long tests, and those of properties with more e
 test-all: $(VENV)/.test  ## every test in full, for hours
 	EFFORT=all $(PYTEST) --hypothesis-profile=thorough
 
+measure: $(VENV)/.test  ## how long tests take, so that make test stays short; writes tests/durations.txt
+	EFFORT=uncut $(PYTEST) -p tests.durations -m "not slow"
+
 coverage: $(VENV)/.test  ## intervals of calculated answers over ten thousand releases each
 	EFFORT=all $(PYTEST) -m slow -k "cover" tests/queries tests/curator tests/learning
 
@@ -39,6 +42,9 @@ corpus: $(VENV)/.test  ## how many of 400 queries, as people write them, are ans
 
 mutants: $(VENV)/.test  ## faults planted one by one: which of them the nearest tests let pass
 	$(BIN)/python -m tests.mutation $(MUTANTS)
+
+pictures: $(VENV)/.test  ## the dashboard's pictures in docs/dashboard, taken anew by the tour in a browser
+	SCREENSHOTS=docs/dashboard $(BIN)/python -m pytest tests/server/browser
 
 lint: $(VENV)/.lint  ## style, types, layers, spelling
 	$(BIN)/ruff check .

@@ -13,7 +13,7 @@ from canary import (
     pytest_runtest_protocol,
     pytest_warning_recorded,
 )
-from effort import leave_out_exhaustive, mark_all_but_a_few, mark_spark, register_profiles
+from effort import keep_short, leave_out_exhaustive, mark_all_but_a_few, mark_spark, register_profiles
 from randomness import install, pytest_fixture_setup, pytest_runtest_call, pytest_runtest_setup
 
 __all__ = [
@@ -45,3 +45,4 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     mark_spark(items)
     mark_all_but_a_few(items)
     leave_out_exhaustive(config, items)
+    keep_short(items)

@@ -1,8 +1,10 @@
 """How much a test does: a part of it in `make test`, more in `make test-slow`, all in `make test-all`.
 
-`make test` is for every change, so it must be quick; `make test-slow` is for what others get, and takes about
-forty minutes on two cores; `make test-all` takes hours, before a release. Tests that are long come in sizes,
-in one of several ways:
+`make test` is for every change, and takes less than eight minutes on two cores; `make test-slow` is for what
+others get, and takes about three quarters of an hour; `make test-all` takes hours, before a release. No test
+takes more than `SECONDS` of `make test`: of those that would, as many cases as fit are run, and the others by
+`make test-slow`. `make measure` measures how long they take (`durations`). Tests that are long by nature come
+in sizes, in one of several ways:
 
 - `examples`: of its examples Hypothesis tries one in `SHARE`, and in the profile "thorough", as in `make
   test-slow`, which runs all tests of properties again, whether they are marked as slow or not, one in four;
@@ -11,7 +13,8 @@ in one of several ways:
   chosen so that every value of every parameter is soon seen;
 - `sizes`: one body is run with a small number, with a large one, which is slow, and with a huge one;
 - `releases`: of the releases to simulate, `make test-slow` makes one in forty;
-- ``@pytest.mark.exhaustive``: for `make test-all` alone.
+- ``@pytest.mark.exhaustive``: for `make test-all` alone;
+- ``@pytest.mark.usual``: in `make test` however long it takes.
 
 Whatever needs Spark is slow, so that `make test` starts no Java.
 """
@@ -24,13 +27,16 @@ from itertools import groupby
 import pytest
 from hypothesis import settings
 
+from durations import SECONDS, name_of_test, seconds_per_case
 from randomness import IS_FRESH
 
 SHARE = 16
 LEAST = 2
-MOST = 12
+MOST = 6
 ALL = os.environ.get("EFFORT") == "all"
 """Whether this is `make test-all`."""
+UNCUT = os.environ.get("EFFORT") in ("all", "uncut")
+"""Whether tests that are not marked as slow are run whole, as `make measure` and `make mutants` do."""
 
 
 def register_profiles() -> None:
@@ -86,6 +92,20 @@ def mark_all_but_a_few(items: list[pytest.Item]) -> None:
         for place, item in enumerate(slow):
             if place not in tried:
                 item.add_marker(pytest.mark.exhaustive)
+
+
+def keep_short(items: list[pytest.Item]) -> None:
+    """Mark cases as slow that would make a test take longer than `SECONDS`."""
+    measured = {} if UNCUT else seconds_per_case()
+    usual = [item for item in items if not any(_is(item, mark) for mark in ("slow", "exhaustive", "usual"))]
+    for name, group in groupby(usual, key=lambda item: name_of_test(item.nodeid)):
+        if name in measured:
+            cases = list(group)
+            fit = int(SECONDS / measured[name])
+            kept = _spread(cases, fit) if hasattr(cases[0], "callspec") else range(fit)
+            for place, item in enumerate(cases):
+                if place not in kept:
+                    item.add_marker(pytest.mark.slow)
 
 
 def _cases_of_tests(items: list[pytest.Item]) -> list[list[pytest.Item]]:

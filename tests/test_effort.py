@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from hypothesis import settings
 
 import effort
-from effort import examples, leave_out_exhaustive, mark_all_but_a_few, sizes
+from durations import SECONDS, Stopwatch, seconds_per_case
+from effort import examples, keep_short, leave_out_exhaustive, mark_all_but_a_few, sizes
+
+ROOT = Path(__file__).parent.parent
 
 
 class Case(SimpleNamespace):
@@ -30,6 +35,7 @@ def cases(many, *lengths, name="test_one", **more):
         Case(
             path="test_file.py",
             originalname=name,
+            nodeid=f"test_file.py::{name}[{place}]",
             marks=[pytest.mark.few(many, **more).mark],
             callspec=SimpleNamespace(indices={f"p{axis}": at for axis, at in enumerate(place)}),
         )
@@ -86,6 +92,43 @@ def test_of_what_is_slow_there_are_not_too_many_cases():
         item.marks[:] = [pytest.mark.slow.mark]
     mark_all_but_a_few(items)
     assert len([item for item in items if not item.get_closest_marker("exhaustive")]) == effort.MOST
+
+
+@pytest.mark.parametrize(("seconds", "kept"), [(SECONDS / 5, 4), (SECONDS / 12, 9), (SECONDS * 2, 0)])
+def test_as_many_cases_are_kept_as_fit(monkeypatch, seconds, kept):
+    monkeypatch.setattr(effort, "UNCUT", False)
+    monkeypatch.setattr(effort, "seconds_per_case", lambda: {"test_file.py::test_one": seconds * 1.01})
+    items = [*cases(9, 9), *cases(9, 9, name="test_two")]
+    keep_short(items)
+    assert len(usual(items)) == kept + 9
+    assert not [item for item in items if item.get_closest_marker("exhaustive")]
+
+
+def test_what_is_usual_stays_however_long_it_takes(monkeypatch):
+    monkeypatch.setattr(effort, "UNCUT", False)
+    monkeypatch.setattr(effort, "seconds_per_case", lambda: {"test_file.py::test_one": SECONDS * 9})
+    items = cases(9, 3)
+    for item in items:
+        item.add_marker(pytest.mark.usual)
+    keep_short(items)
+    assert len(usual(items)) == 3
+
+
+def test_what_takes_long_is_written(monkeypatch, tmp_path):
+    monkeypatch.setattr("durations.MEASURED", tmp_path / "durations.txt")
+    watch = Stopwatch()
+    for case, seconds in (("long[1]", SECONDS), ("long[2]", SECONDS / 2), ("short", SECONDS / 2)):
+        for duration in (seconds / 4, seconds / 4, seconds / 2):
+            report = SimpleNamespace(nodeid=f"test_a.py::test_{case}", duration=duration)
+            watch.pytest_runtest_logreport(report)
+    watch.pytest_sessionfinish(SimpleNamespace(config=SimpleNamespace()))
+    assert seconds_per_case() == {"test_a.py::test_long": pytest.approx(SECONDS * 3 / 4, abs=1e-3)}
+
+
+def test_what_was_measured_is_still_there():
+    for name in seconds_per_case():
+        path, *_, function = name.split("::")
+        assert re.search(rf"def {function}\b", (ROOT / path).read_text()), name
 
 
 def test_the_profile_decides_on_the_number_of_examples(monkeypatch):
