@@ -1,18 +1,17 @@
 """Learning on Adult, beside diffprivlib and the fit without privacy: accuracy on people who were not seen.
 
-    python -m benchmarks.learning [--splits 10] [--peer PATH] [--large]
+    python -m benchmarks.learning [--splits 10] [--peer PATH]
 
 Each split fits on four fifths of 30,162 people and predicts the others. All models get the same coordinates:
 numbers between declared bounds, keys by one coordinate each. Nothing is tuned. `--peer` names the
 Python of an environment with `diffprivlib==0.6.6` and `scikit-learn==1.6.1`, the newest on which it runs.
-`--large` times fits of 1,000,000 rows of 100 columns instead.
+Times of large fits: `python -m benchmarks.learning_speed`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -135,48 +134,13 @@ def theirs(times: int) -> Iterator[tuple[str, Scores, float]]:
         )
 
 
-def large(count: int = 1_000_000) -> None:
-    """Time large fits, each after one of scikit-learn, and print the most memory."""
-    import numpy as np
-    from sklearn.linear_model import LogisticRegression as Plain
-
-    from discreet.learning import AdditiveClassifier, LinearSVC, LogisticRegression
-
-    source = np.random.default_rng(0)
-    design = source.normal(size=(count, 100))
-    labels = (design[:, :10].sum(axis=1) + source.logistic(size=count) > 0).astype(int)
-    stated = {"epsilon": 1, "columns": (-10, 10), "classes": [0, 1]}
-    for name, model in (
-        ("LogisticRegression, Newton steps", LogisticRegression(delta=1e-6, **stated)),
-        ("LogisticRegression, objective perturbation", LogisticRegression(method="objective", **stated)),
-        ("LogisticRegression, output perturbation", LogisticRegression(method="output", **stated)),
-        ("LinearSVC, objective perturbation", LinearSVC(method="objective", **stated)),
-        ("AdditiveClassifier, 4 bins", AdditiveClassifier(bins=4, delta=1e-6, **stated)),
-    ):
-        spent = []
-        for one in (Plain(), model):
-            start = time.process_time()
-            one.fit(design, labels)
-            spent.append(time.process_time() - start)
-        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-        print(
-            f"{name}: {spent[1]:.1f} processor seconds, {spent[1] / spent[0]:.1f} times scikit-learn's; "
-            f"so far at most {most:.2f} GB, {design.nbytes / 1e9:.1f} of them data",
-            flush=True,
-        )
-
-
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--splits", type=int, default=10)
     parser.add_argument("--peer")
-    parser.add_argument("--large", action="store_true")
     parser.add_argument("--theirs", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.large:
-        large()
-        return
     if options.theirs:
         print(json.dumps(list(theirs(options.splits))))
         return

@@ -1,19 +1,18 @@
 """Linear regression on California housing, beside the fit without privacy: R squared on homes not seen.
 
-    python -m benchmarks.regression HOUSING.CSV [--splits 10] [--peer PATH] [--large]
+    python -m benchmarks.regression HOUSING.CSV [--splits 10] [--peer PATH]
 
 HOUSING.CSV has the 20,640 districts of the census of 1990 (Pace and Barry 1997) with the columns that are
 declared below. Each split fits on four fifths and predicts the others. Nothing
 is tuned, and bounds are round numbers. Without privacy what is missing becomes the mean. `--peer` names
-the Python of an environment with `diffprivlib==0.6.6` and `scikit-learn==1.6.1`. `--large` times a fit of
-1,000,000 rows of 100 columns instead, and needs no file.
+the Python of an environment with `diffprivlib==0.6.6` and `scikit-learn==1.6.1`.
+Times of large fits: `python -m benchmarks.learning_speed`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -106,39 +105,14 @@ def theirs(path: str, times: int) -> Iterator[tuple[str, list[float], float]]:
         )
 
 
-def large() -> None:
-    """Time a large fit, beside scikit-learn, and print the most memory."""
-    import numpy as np
-    from sklearn.linear_model import LinearRegression as Plain
-
-    from discreet.learning import LinearRegression
-
-    source = np.random.default_rng(0)
-    design = source.normal(size=(1_000_000, 100))
-    response = design[:, :10].sum(axis=1) + source.normal(size=1_000_000)
-    private = LinearRegression(epsilon=1, delta=1e-6, columns=(-10, 10), target=(-50, 50))
-    for name, model in (("discreet", private), ("scikit-learn", Plain())):
-        wall, spent = time.perf_counter(), time.process_time()
-        model.fit(design, response)
-        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-        wall, spent = time.perf_counter() - wall, time.process_time() - spent
-        print(f"{name}: {wall:.1f} s, {spent:.1f} processor seconds, at most {most:.2f} GB, 0.8 of them data")
-
-
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", nargs="?")
+    parser.add_argument("data")
     parser.add_argument("--splits", type=int, default=10)
     parser.add_argument("--peer")
-    parser.add_argument("--large", action="store_true")
     parser.add_argument("--theirs", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.large:
-        large()
-        return
-    if options.data is None:
-        parser.error("say where the data are")
     if options.theirs:
         print(json.dumps(list(theirs(options.data, options.splits))))
         return

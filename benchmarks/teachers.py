@@ -12,7 +12,11 @@ student groups public images, asks about the middle one of each group, spreads t
 neighbors, and is a kernel ridge regression on 3,000 public images with what was spread.
 
 Adult: four fifths of 30,162 people are private, 2,000 of the others public, and the rest test the student, a
-logistic regression. Teachers are logistic regressions too.
+logistic regression. Teachers are logistic regressions too, with hardly any penalty: each errs more by itself,
+but they err in different ways. Gains and losses are read by their logarithm, and age by its square too: rules
+of which no row decides anything.
+
+Models, queries and noise were chosen on other splits of the same people and images.
 
 Printed are the epsilon of all answers whatever the votes are (that is what a ledger is charged), and the one
 that `CostRelease` states for the same answers, both at delta 1e-5; and CPU seconds.
@@ -42,7 +46,8 @@ NEIGHBORS = 10
 COMPONENTS = 60
 # (queries, sigma): worst-case epsilon at most 2 in both
 MNIST_QUERIES, MNIST_SIGMA = 300, 50
-ADULT_QUERIES, ADULT_SIGMA = 500, 65
+ADULT_QUERIES, ADULT_SIGMA = 1000, 92
+SPLITS = 1  # choices were made on other splits
 
 
 def read_mnist(folder: Path) -> tuple[Array, Array]:
@@ -187,9 +192,10 @@ def mnist(folder: Path, runs: int) -> None:
     rows = np.concatenate(parts)
     private, others, truth = rows[:60_000], rows[60_000:], digits[60_000:]
     print(f"features: {time.process_time():.0f} CPU s", flush=True)
+    shares = []
     for run in range(runs):
         start = time.process_time()
-        source = np.random.default_rng(run)
+        source = np.random.default_rng([SPLITS, run])
         order = source.permutation(10_000)
         public, test = order[:PUBLIC], order[PUBLIC:]
         axes = np.linalg.eigh(np.cov(others[public].T))[1][:, -COMPONENTS:]
@@ -212,37 +218,55 @@ def mnist(folder: Path, runs: int) -> None:
             end="",
         )
         print(f"answers {right:.1%}; {words}; {time.process_time() - start:.0f} CPU s", flush=True)
+        shares.append((found, other))
+    print(f"mean of {runs}: {np.mean(shares, axis=0)[0]:.2%} and {np.mean(shares, axis=0)[1]:.2%}")
 
 
-def adult(run: int) -> None:
-    """Print one run on Adult."""
+def adult_rows() -> tuple[Array, Array]:
+    """Return numbers within [0, 1] of 30,162 people, each row by itself, and who earns more than 50,000."""
+    from benchmarks.learning import BOUNDS, load
+
+    frame, labels = load()
+
+    def share(name: str) -> Array:
+        low, high = BOUNDS[name]
+        return np.asarray((frame[name].clip(low, high) - low) / (high - low))
+
+    def logarithm(name: str) -> Array:
+        low, high = BOUNDS[name]
+        return np.asarray(np.log1p(frame[name].clip(low, high)) / np.log1p(high))
+
+    age = share("age")
+    numbers = [age, 4 * age * (1 - age), share("education_num"), share("hr_per_week")]
+    numbers += [logarithm("capital_gain"), logarithm("capital_loss")]
+    kinds = [
+        frame[name].to_numpy() == key
+        for name in ("marital", "occupation", "relationship", "type_employer", "sex")
+        for key in sorted(frame[name].unique())
+    ]
+    return np.column_stack([*numbers, *kinds]).astype(float), labels
+
+
+def adult(run: int) -> float:
+    """Print one run on Adult, and return how often its student is right."""
     from sklearn.linear_model import LogisticRegression
 
-    from benchmarks.learning import BOUNDS, load
-    from discreet.data import Keys
-    from discreet.learning.design.features import Features
-
     start = time.process_time()
-    frame, labels = load()
-    facts = {
-        name: BOUNDS[name] if name in BOUNDS else Keys(sorted(frame[name].unique())) for name in frame.columns
-    }
-    rows = Features.of(facts, list(frame.columns), by_name=True).encoded(
-        [np.asarray(frame[name]) for name in frame.columns]
-    )[:, :-1]
-    order = np.random.default_rng(run).permutation(len(rows))
+    rows, labels = adult_rows()
+    order = np.random.default_rng([SPLITS, run]).permutation(len(rows))
     private, others = order[: int(0.8 * len(rows))], order[int(0.8 * len(rows)) :]
     public, test = others[:2000], others[2000:]
     asked = public[:ADULT_QUERIES]
     shards = shard_numbers(range(len(private)), teachers=TEACHERS)
-    ensemble = Ensemble(model=LogisticRegression(C=0.3), teachers=TEACHERS, classes=2)
+    ensemble = Ensemble(model=LogisticRegression(C=100), teachers=TEACHERS, classes=2)
     votes = ensemble.votes(rows[private], labels[private], shards, rows[asked])
     given, words = answered(votes, ADULT_SIGMA, 2)
     right = (given == labels[asked]).mean()
-    student = LogisticRegression(C=0.1, max_iter=500).fit(rows[asked], given)
-    found = student.score(rows[test], labels[test])
+    student = LogisticRegression(C=1, max_iter=500).fit(rows[asked], given)
+    found = float(student.score(rows[test], labels[test]))
     print(f"adult, run {run}: student {found:.1%}, answers {right:.1%}; {words};", end="")
     print(f" {time.process_time() - start:.0f} CPU s", flush=True)
+    return found
 
 
 def main() -> None:
@@ -257,8 +281,7 @@ def main() -> None:
     if asked.on == "mnist":
         mnist(asked.data, asked.runs)
     else:
-        for run in range(asked.runs):
-            adult(run)
+        print(f"mean of {asked.runs}: {np.mean([adult(run) for run in range(asked.runs)]):.2%}")
 
 
 if __name__ == "__main__":

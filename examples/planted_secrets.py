@@ -3,7 +3,8 @@
 One person's line, "the code is" and six random digits, is planted among made-up sentences. Carlini et al.
 (2019) ask how far those digits stand out among all million codes that might have been there: the exposure, in
 bits, exactly by rank. A small character model is trained plainly and with `learning.private`, several times
-each with a new secret; and so is a table: counts of pairs of columns, in which one row has rare values.
+each with a new secret, in the nine ways of their table: from strong privacy to gradients that are shortened
+without noise. A table is attacked too: counts of pairs of columns, in which one row has rare values.
 
 Run with ``python examples/planted_secrets.py``, and a folder for the picture if you like. Needs PyTorch.
 """
@@ -11,63 +12,28 @@ Run with ``python examples/planted_secrets.py``, and a folder for the picture if
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 import torch
+from character_model import CONTEXT, LETTERS, coded, losses, sentence, trained
 from picture import save
-from torch import Tensor, nn
-from torch.nn import functional
+from torch import nn
 
 from discreet.audit import Exposure, rank_exposure
 from discreet.figures import Axes, draw_points, group_places, label_axes, next_style, panels
-from discreet.learning import private
 from discreet.mechanisms import Laplace
 
-LETTERS = " .abcdefghijklmnopqrstuvwxyz0123456789"
 PREFIX = "the code is "
-LENGTH, CONTEXT, DIGITS = 24, 8, 6
-LINES, BATCH, EPOCHS = 400, 40, 30
+DIGITS = 6
+LINES, EPOCHS = 400, 30
 EVERY = 5  # epochs between two looks at a model
-DELTA = 1e-5
-NOUNS = ["cat", "dog", "bird", "horse", "child", "teacher", "doctor", "river", "garden", "letter"]
-VERBS = ["sees", "finds", "likes", "draws", "follows", "leaves"]
-
-
-def sentence(source: np.random.Generator) -> str:
-    """Return a made-up sentence without digits."""
-    return f"the {source.choice(NOUNS)} {source.choice(VERBS)} the {source.choice(NOUNS)}."
-
-
-def coded(lines: list[str]) -> tuple[Tensor, Tensor]:
-    """Return, for each line, the characters before each of its characters, and these."""
-    rows = [[0] * CONTEXT + [LETTERS.index(one) for one in line.ljust(LENGTH)[:LENGTH]] for line in lines]
-    codes = torch.tensor(rows)
-    return codes.unfold(1, CONTEXT, 1)[:, :-1], codes[:, CONTEXT:]
-
-
-class CharacterModel(nn.Module):
-    """The next character from the last few: an embedding and one hidden layer."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.embedding = nn.Embedding(len(LETTERS), 12)
-        self.hidden = nn.Linear(12 * CONTEXT, 64)
-        self.output = nn.Linear(64, len(LETTERS))
-
-    def forward(self, contexts: Tensor) -> Tensor:
-        """Return a score for each character that may follow."""
-        return self.output(torch.tanh(self.hidden(self.embedding(contexts).flatten(-2))))
-
-
-def losses(model: nn.Module, contexts: Tensor, targets: Tensor) -> Tensor:
-    """Return the mean loss of each line."""
-    scores = model(contexts)
-    return (
-        functional.cross_entropy(scores.flatten(0, 1), targets.flatten(), reduction="none")
-        .view(len(targets), -1)
-        .mean(1)
-    )
+WAYS = [("RMSprop", epsilon) for epsilon in (0.65, 1.21, 5.26, 89, 1e4, 1e6)]
+WAYS += [("SGD", inf), ("SGD", None), ("RMSprop", None)]
+"""The nine rows; published with 2e8 and 1e9 in place of 1e4 and 1e6, which is hardly any noise here."""
+FOUND = 100  # codes that somebody tries before they give up
 
 
 @torch.no_grad()
@@ -84,40 +50,24 @@ def text_exposure(model: nn.Module, secret: str) -> Exposure:
     return rank_exposure(values[int(secret)], np.delete(values, int(secret)))
 
 
-def trained(way: str, epsilon: float | None, lines: list[str], epochs: int) -> Iterator[nn.Module]:
-    """Train by an optimizer, privately if there is an epsilon; yield the model after every epoch."""
-    model, data = CharacterModel(), coded(lines)
-    make = {"SGD": (torch.optim.SGD, 0.5), "RMSprop": (torch.optim.RMSprop, 0.003)}[way]
-    inner = make[0](model.parameters(), lr=make[1])
-    each = len(lines) // BATCH
-    if epsilon is None:
-        for _ in range(epochs):
-            for places in torch.randperm(len(lines)).split(BATCH):
-                inner.zero_grad()
-                losses(model, data[0][places], data[1][places]).mean().backward()
-                inner.step()
-            yield model
-        return
-    optimizer = private(
-        inner, model, data, epsilon=epsilon, delta=DELTA, batch=BATCH, steps=epochs * each, clip=0.5
-    )
-    for contexts, targets in optimizer.batches():
-        optimizer.step(losses(model, contexts, targets))
-        if optimizer.has_updated and optimizer.taken % each == 0:
-            yield model
-
-
-def text_runs(way: str, epsilon: float | None, runs: int, epochs: int = EPOCHS) -> np.ndarray:
-    """Return the exposure of a new secret after every few epochs, for each run."""
-    found = []
+def text_runs(
+    way: str, epsilon: float | None, runs: int, epochs: int = EPOCHS
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return, for each run, the exposure of a new secret every few epochs, and the loss of new lines."""
+    found, fresh = [], []
     for run in range(runs):
         source = np.random.default_rng(run)
         secret = "".join(map(str, source.integers(0, 10, DIGITS)))
         lines = [sentence(source) for _ in range(LINES - 1)] + [f"{PREFIX}{secret}."]
-        models = enumerate(trained(way, epsilon, lines, epochs), 1)
-        kept = [text_exposure(model, secret).bits for at, model in models if at % EVERY == 0 or at == epochs]
+        kept = []
+        for epoch, model in enumerate(trained(way, epsilon, lines, epochs), 1):
+            if epoch % EVERY == 0 or epoch == epochs:
+                kept.append(text_exposure(model, secret).bits)
         found.append(kept)
-    return np.array(found)
+        with torch.no_grad():
+            new = coded([sentence(source) for _ in range(200)])
+            fresh.append(float(losses(model, *new).mean()))
+    return np.array(found), np.array(fresh)
 
 
 def table_exposure(epsilon: float | None, source: np.random.Generator) -> Exposure:
@@ -139,47 +89,78 @@ def table_exposure(epsilon: float | None, source: np.random.Generator) -> Exposu
     return rank_exposure(perplexities.flat[chosen], np.delete(perplexities, chosen))
 
 
-def study(runs: int = 5, epsilons: tuple[float, ...] = (0.5, 2.0, 8.0)) -> dict[str, np.ndarray]:
-    """Return, for each way to train, exposures by run and epoch; a table has one epoch."""
-    found = {f"{way}, no privacy": text_runs(way, None, runs) for way in ("SGD", "RMSprop")}
-    for epsilon in epsilons:
-        found[f"RMSprop, epsilon {epsilon:g}"] = text_runs("RMSprop", epsilon, runs)
-    for epsilon in (None, *epsilons):
+@dataclass(frozen=True)
+class Row:
+    """What was seen of one way to train."""
+
+    name: str
+    exposures: np.ndarray
+    """In bits, by run and, of a text, by epoch."""
+    fresh: float | None
+    """The mean loss of lines that were not trained on; a table has none."""
+    codes: int
+    """How many secrets there might have been."""
+
+    @property
+    def last(self) -> np.ndarray:
+        """The exposures at the end."""
+        return self.exposures[:, -1]
+
+    @property
+    def extracted(self) -> int:
+        """In how many runs whoever tries the likeliest secrets first soon finds the planted one."""
+        return int((self.last >= np.log2(self.codes / FOUND)).sum())
+
+
+def named(what: str, epsilon: float | None) -> str:
+    """Return the name of a row."""
+    if epsilon is None:
+        return f"{what}, no privacy"
+    return f"{what}, clipped, no noise" if epsilon == inf else f"{what}, epsilon {epsilon:g}"
+
+
+def study(runs: int = 5, ways: Sequence[tuple[str, float | None]] = tuple(WAYS)) -> list[Row]:
+    """Return a row for each way to train, and for tables."""
+    rows = []
+    for way, epsilon in ways:
+        exposures, fresh = text_runs(way, epsilon, runs)
+        rows.append(Row(named(way, epsilon), exposures, float(fresh.mean()), 10**DIGITS))
+    for epsilon in (None, 0.5, 2.0, 8.0):
         bits = [[table_exposure(epsilon, np.random.default_rng(run)).bits] for run in range(4 * runs)]
-        found["table, no privacy" if epsilon is None else f"table, epsilon {epsilon:g}"] = np.array(bits)
-    return found
+        rows.append(Row(named("table", epsilon), np.array(bits), None, 5**6))
+    return rows
 
 
-def plot(table: dict[str, np.ndarray]) -> list[Axes]:
+def plot(rows: list[Row]) -> list[Axes]:
     """Draw exposure by way of training, and of texts over epochs, with deviations over runs."""
-    drawn = panels(None, 2)
-    places = group_places(drawn[0], list(table))
-    last = [values[:, -1] for values in table.values()]
-    spread = [float(one.std()) for one in last]
-    draw_points(
-        drawn[0], places, [one.mean() for one in last], next_style(drawn[0]), spread=spread, label=None
-    )
+    drawn = panels(None, 2, size=(7.0, 9.0))  # for names as long as these
+    places = group_places(drawn[0], [row.name for row in rows])
+    means, spread = [row.last.mean() for row in rows], [float(row.last.std()) for row in rows]
+    draw_points(drawn[0], places, means, next_style(drawn[0]), spread=spread, label=None)
     label_axes(drawn[0], x="", y="exposure, bits", title="Exposure of a planted secret")
-    for name, values in table.items():
-        if values.shape[1] > 1:
-            epochs, means = EVERY * np.arange(1, values.shape[1] + 1), values.mean(axis=0)
-            draw_points(drawn[1], epochs, means, next_style(drawn[1]), spread=None, label=name)
+    for row in rows:
+        if row.exposures.shape[1] > 1:
+            epochs, means = EVERY * np.arange(1, row.exposures.shape[1] + 1), row.exposures.mean(axis=0)
+            draw_points(drawn[1], epochs, means, next_style(drawn[1]), spread=None, label=row.name)
     label_axes(drawn[1], x="epochs", y="exposure, bits", title="Over epochs")
     return drawn
 
 
 def main(folder: str | None = None) -> None:
     """Print the exposure for every way to train, and draw it."""
-    table = study()
+    rows = study()
+    head = f"{'new lines':>9} {'exposure':>9} {'error':>6} {'least':>6} {'most':>6}  extracted"
+    print(f"{'trained by':<24} {head}")
+    for row in rows:
+        error = row.last.std(ddof=1) / np.sqrt(len(row.last)) if len(row.last) > 1 else 0.0
+        fresh = "" if row.fresh is None else f"{row.fresh:.2f}"
+        bits = f"{row.last.mean():>9.2f} {error:>6.2f} {row.last.min():>6.2f} {row.last.max():>6.2f}"
+        print(f"{row.name:<24} {fresh:>9} {bits}  {row.extracted} of {len(row.last)}")
     print(
-        f"{'trained by':<22} {'exposure':>9} {'error':>6} {'least':>6} {'most':>6}   bits; a code has 19.93,"
+        "A code has 19.93 bits, a row of the table 13.93; what was never seen has 1.44 on average. Extracted:"
     )
-    for name, values in table.items():
-        last = values[:, -1]
-        error = last.std(ddof=1) / np.sqrt(len(last)) if len(last) > 1 else 0.0
-        print(f"{name:<22} {last.mean():>9.2f} {error:>6.2f} {last.min():>6.2f} {last.max():>6.2f}")
-    print("a row of the table 13.93; what was never seen has 1.44 on average. All bits can be read out.")
-    save(lambda: plot(table), "planted_secrets", folder)
+    print(f"among the {FOUND} likeliest, which a search finds at once. New lines: their loss.")
+    save(lambda: plot(rows), "planted_secrets", folder)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "examples"
-PARTS = {"picture", "public_records", "twenty_questions_asked", "warfarin"}
+PARTS = {"character_model", "picture", "public_records", "twenty_questions_asked", "warfarin"}
 SCRIPTS = sorted({path.stem for path in FOLDER.glob("*.py")} - PARTS)
 PRINTS_ONLY = {"twenty_questions"}
 QUICK = "election"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pytest
 
-from discreet.learning.design.bins import CELLS, cell_counts, cell_edges, chosen_edges, most_bins
+from discreet.learning.design.bins import CELLS, cell_counts, cell_edges, cells_of, chosen_edges, most_bins
 from discreet.learning.design.features import NumberColumn
 
 COLUMN = NumberColumn(name="age", lower=Fraction(0), upper=Fraction(256))
@@ -22,6 +23,28 @@ def test_a_row_is_in_one_cell_or_none():
     assert (found[0], found[1], found[255], found.sum()) == (4, 1, 4, 9)
     for value in values:
         assert counted([value]).sum() == (not np.isnan(value))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "column",
+    [
+        COLUMN,
+        NumberColumn(name="n", lower=Fraction(-1, 3), upper=Fraction(7, 11)),
+        NumberColumn(name="n", lower=Fraction(0), upper=Fraction(1, 2**190)),
+        NumberColumn(name="n", lower=Fraction(2**60), upper=Fraction(2**60 + 1)),
+        NumberColumn(name="n", lower=Fraction(0), upper=Fraction(7), step=Fraction(1)),
+        NumberColumn(name="n", lower=Fraction(0), upper=Fraction(1), step=Fraction(1)),
+        NumberColumn(name="n", lower=Fraction(0), upper=Fraction(999), step=Fraction(1)),
+    ],
+    ids=["whole", "thirds", "narrow", "flat", "few", "two", "grid"],
+)
+def test_cells_are_found_as_by_a_search(column):
+    edges = cell_edges(column)
+    near = [np.nextafter(edges, way) for way in (-np.inf, np.inf)]
+    inside = np.random.default_rng(1).uniform(float(column.lower), float(column.upper), 2000)
+    values = np.concatenate([edges, *near, inside, [-np.inf, np.inf, 0.0, -1e308, 1e308, 5e-324]])
+    assert (cells_of(edges, values) == np.searchsorted(edges, values, side="right")).all()
 
 
 def test_bins_of_equal_counts():

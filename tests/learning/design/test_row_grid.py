@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
-from discreet.learning.design.row_grid import RowGrid, blocks_of, public_bound
+from discreet.learning.design.row_grid import RowGrid, public_bound
 
 WIDE = RowGrid(columns=200, largest=Fraction(3))
 numbers = st.floats(allow_nan=True, allow_infinity=True) | st.floats(-2, 2)
@@ -36,13 +36,6 @@ def test_a_row_is_rounded_alike_in_any_company():
         assert (WIDE.rounded(np.asfortranarray(rows[:count])) == whole[:count]).all()
 
 
-def test_blocks_are_all_rows_in_order():
-    rows = np.arange(100_000, dtype=np.int16).reshape(-1, 2)
-    parts = [part for _, part in blocks_of(rows)]
-    assert len(parts) > 1
-    assert (np.concatenate(parts) == rows).all()
-
-
 def test_what_is_not_a_design_is_refused():
     with pytest.raises(ParameterError, match="rows of 200 numbers"):
         WIDE.rounded([[1.0, 2.0]])
@@ -53,3 +46,10 @@ def test_bounds_out_of_range_are_refused():
     for wrong in (0, -1, Fraction(2) ** 801, Fraction(1, 2**801)):
         with pytest.raises(ParameterError, match="largest"):
             public_bound(wrong, "largest")
+
+
+@pytest.mark.parametrize("columns", [0, 1001, 5001])
+def test_too_many_coordinates_are_refused(columns):
+    with pytest.raises(ParameterError, match="coordinates: one for each number, key and bin"):
+        _ = RowGrid(columns=columns, largest=Fraction(1)).checked_width
+    assert RowGrid(columns=1000, largest=Fraction(1)).checked_width == 1000

@@ -26,6 +26,23 @@ def test_numbers_of_any_type_are_the_same_classes():
     assert found.numbers(np.array([0.5, np.nan, np.inf])).tolist() == [-1, -1, -1]
 
 
+EDGES = [0, 1, -1, 2, 2**53, 2**53 + 1, 2**63 - 1, 0.1, 0.5, -0.0, np.nan, np.inf, "0", "a", "a\0", "ä", ""]
+
+
+@pytest.mark.parametrize(
+    "labels", [[0, 1], [-1, 2**53], [0.0, 0.5, 0.1], [False, True], ["", "a"], ["0", "ä"], [0, 0.5]]
+)
+@pytest.mark.parametrize(
+    "kind", [np.int64, np.int8, np.uint64, bool, np.float64, np.float32, np.float16, str]
+)
+def test_labels_of_arrays_are_those_of_python(labels, kind):
+    """Equal as Python says: no label of an array is another one than that of a list would be."""
+    with np.errstate(all="ignore"):
+        values = np.array([one for one in EDGES if isinstance(one, str) == (kind is str)]).astype(kind)
+    found = Classes.of("y", labels)
+    assert found.numbers(values).tolist() == found.numbers(values.astype(object)).tolist()
+
+
 @pytest.mark.parametrize("wrong", [["a"], [], ["a", None], ["a", 1j, None], [0, 2**53 + 1]])
 def test_what_is_not_classes_is_refused(wrong):
     with pytest.raises(ParameterError, match="classes"):

@@ -147,6 +147,6 @@ def test_a_person_with_more_rows_than_stated_is_caught_as_sensitivity(kind):
 def test_a_release_that_is_left_out_is_caught_as_another_law():
     learner = learner_of(LogisticRegression, {"epsilon": 1})
     both = columns_of(everybody()), columns_of(everybody())
-    with mock.patch.object(NoisyNewton, "_released_matrix", lambda self, rows: np.eye(rows.shape[1])):
+    with mock.patch.object(NoisyNewton, "_released_matrix", lambda self, rows: np.eye(rows.width)):
         assert LAW in audited(learner, *both)
     assert isinstance(learner.newton.matrix, Laplace)

@@ -82,7 +82,7 @@ def test_rows_of_any_kind_have_a_fit(kind, rows):
 @pytest.mark.parametrize("kind", KINDS)
 def test_five_thousand_columns_are_refused_with_how_many_there_may_be(kind):
     stated = {"epsilon": 1, "delta": 1e-6, "columns": (0, 1), "classes": [0, 1]}
-    with pytest.raises(ParameterError, match=r"columns .*1000"):
+    with pytest.raises(ParameterError, match=r"columns .*1,000"):
         kind(**stated).fit(np.zeros((2, 5_000)), [0, 1])
 
 

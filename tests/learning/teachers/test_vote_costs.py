@@ -69,9 +69,30 @@ def test_an_answer_costs_what_the_formula_says():
         chance = upper((2 * top - teachers - 1) / (mpmath.sqrt(2) * sigma))
         chance += (classes - 2) * upper((top - 1) / (mpmath.sqrt(2) * sigma))
         start = mpmath.findroot(lambda z, q=chance: mpmath.log(upper(z)) - mpmath.log(q), 3)
-        exact = max(bound(start + step) for step in mpmath.linspace(0, 6, 40))
-        found = int(answer_costs(GaussianVoteNoise(4), Fraction(order), teachers, classes)[top]) * UNIT
-        assert exact <= float(found) <= float(exact) * 1.01
+        exact = float(max(bound(start + step) for step in mpmath.linspace(0, 6, 40)))
+        found = float(int(answer_costs(GaussianVoteNoise(4), Fraction(order), teachers, classes)[top]) * UNIT)
+        assert exact * (1 - 1e-14) <= found <= exact * (1 + 1e-9) + 3 * float(UNIT)
+
+
+def test_an_answer_with_laplace_noise_costs_what_the_formula_says():
+    """The bound at Q by the law of the noise, summed up; all q up to Q by a search in mpmath."""
+    gamma, order, teachers = mpmath.mpf("0.8"), 6, 15
+    law = discrete_laplace(0.8)
+    for classes, top in ((2, 12), (2, 15), (5, 14), (5, 15)):
+        gaps = [2 * top - teachers] + [top] * (classes - 2)
+        chance = mpmath.mpf(0)
+        for gap in gaps:  # one class has its noise, and the other so much more
+            chance += math.fsum(law[k] * law[k + more] for k in law for more in range(gap, max(law) - k + 1))
+
+        def bound(q):
+            stays = (1 - q) ** order * (1 - mpmath.exp(2 * gamma) * q) ** (1 - order)
+            return mpmath.log(stays + mpmath.exp((order - 1) * 2 * gamma) * q) / (order - 1)
+
+        exact = float(max(bound(chance * share) for share in mpmath.linspace(0, 1, 40)))
+        found = float(
+            int(answer_costs(LaplaceVoteNoise("0.8"), Fraction(order), teachers, classes)[top]) * UNIT
+        )
+        assert found == pytest.approx(exact, rel=1e-9, abs=3 * float(UNIT))
 
 
 def test_agreement_is_cheap_and_disagreement_costs_the_worst():

@@ -8,7 +8,7 @@ import pytest
 from discreet.data import Keys
 from discreet.learning.design.features import Features
 from discreet.learning.design.targets import Classes
-from discreet.learning.training.additive_learner import AdditiveLearner
+from discreet.learning.training.additive_learner import AdditiveLearner, indicator_rows
 from discreet.learning.training.budgets import stated_budget
 from discreet.learning.training.score_losses import LOGISTIC
 
@@ -35,6 +35,21 @@ def test_the_number_of_coordinates_that_is_paid_for_does_not_depend_on_bins(valu
     kept = found.binned(drawn["edges"])
     assert len(drawn["weights"]) == len(kept.names) + 1 <= width
     assert found.event == learner().event
+
+
+def test_rows_by_places_are_the_rows_of_the_features():
+    """None too long, so none is shortened; a row that is not of a class is left out."""
+    source = np.random.default_rng(3)
+    values = [source.uniform(-1, 2, 300), source.choice(["a", "b", "c"], 300)]
+    values[0][:3] = [np.nan, np.inf, -np.inf]
+    known = np.arange(300) % 7 > 0
+    found = learner()
+    for edges in ([[]], [[0.25, 0.5]], [np.linspace(0, 1, 22)[1:-1].tolist()]):
+        binned = found.binned(edges)
+        rows = indicator_rows(binned, values, found.newton.grid, known)
+        held = np.zeros((len(rows), rows.width + 1), dtype=np.int64)
+        np.put_along_axis(held, rows.places.astype(np.int64), rows.step, axis=1)
+        assert (held[:, :-1] == binned.rows(values, found.newton.grid, known=known)).all()
 
 
 def test_the_event_is_that_of_the_histogram_and_the_steps():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from discreet.learning.design.features import Features
+from discreet.learning.design.indicator_rows import DenseRows
 from discreet.learning.design.targets import Classes
 from discreet.learning.training.budgets import stated_budget
 from discreet.learning.training.newton_learner import NewtonLearner, newton_expectations, rows_of_classes
@@ -42,7 +43,7 @@ def test_expected_noise_is_that_of_a_mean_slope():
     """Of no rows the released gradient is noise alone, and is divided by the assumed number of rows."""
     found = learner()
     slope, moment = newton_expectations(found.newton, 100)
-    rows = FEATURES.rows([np.empty(0), np.empty(0)])
+    rows = DenseRows(FEATURES.rows([np.empty(0), np.empty(0)]))
     drawn = [
         found.newton._released_gradient(rows, np.empty(0, np.int64), np.zeros((3, 1))) for _ in range(2_000)
     ]

@@ -12,6 +12,7 @@ from discreet import accounting
 from discreet.data import Keys
 from discreet.errors import ParameterError
 from discreet.learning.design.features import Features
+from discreet.learning.design.indicator_rows import DenseRows
 from discreet.learning.design.row_grid import RowGrid
 from discreet.learning.training.budgets import stated_budget
 from discreet.learning.training.noisy_newton import NewtonPlan, NoisyNewton
@@ -62,13 +63,13 @@ def test_a_row_moves_a_gradient_by_its_own_part_and_nothing_else(loss):
     longest = 0
     for size in (0.0, 1e-3, 1.0, 1e3, 2.0**20 / 3):
         weights = source.normal(0, 1, (5, loss.scores)) * size / 3
-        everybody = found.gradient_steps(rows, labels, weights)
+        everybody = found.gradient_steps(DenseRows(rows), labels, weights)
         for who in (0, 777, len(rows) - 1):
-            alone = found.gradient_steps(rows[who : who + 1], labels[who : who + 1], weights)
-            others = found.gradient_steps(np.delete(rows, who, 0), np.delete(labels, who), weights)
+            alone = found.gradient_steps(DenseRows(rows[who : who + 1]), labels[who : who + 1], weights)
+            others = found.gradient_steps(DenseRows(np.delete(rows, who, 0)), np.delete(labels, who), weights)
             assert (everybody - others == alone).all()
         parts = np.array(
-            [found.gradient_steps(rows[i : i + 1], labels[i : i + 1], weights) for i in range(300)]
+            [found.gradient_steps(DenseRows(rows[i : i + 1]), labels[i : i + 1], weights) for i in range(300)]
         )
         longest = max(longest, int((parts.astype(object) ** 2).sum(axis=(1, 2)).max()))
     allowed = found.gradient.event.squared_sensitivity
@@ -96,7 +97,7 @@ def test_sums_of_absolute_parts_are_no_larger_than_stated(loss):
     for size in (0.0, 1.0, 100.0):
         weights = np.random.default_rng(3).normal(0, size, (6, loss.scores))
         for label in range(max(loss.scores, 2)):
-            parts = [run.gradient_steps(row[None], np.array([label]), weights) for row in rows]
+            parts = [run.gradient_steps(DenseRows(row[None]), np.array([label]), weights) for row in rows]
             assert max(int(np.abs(part).sum()) for part in parts) <= run.gradient.event.sensitivity
 
 

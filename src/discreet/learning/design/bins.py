@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from discreet.array_types import Floats, Integers
 from discreet.learning.design.features import NumberColumn
 
-__all__ = ["CELLS", "cell_counts", "cell_edges", "chosen_edges", "most_bins"]
+__all__ = ["CELLS", "cell_counts", "cell_edges", "cells_of", "chosen_edges", "most_bins"]
 
 CELLS = 256
 """How many cells a column has, at most."""
@@ -43,9 +43,27 @@ def cell_counts(columns: Sequence[NumberColumn], values: Iterable[NDArray[Any]])
     found = np.zeros((len(columns), CELLS), dtype=np.int64)
     for number, (column, held) in enumerate(zip(columns, values, strict=True)):
         numbers = column.numbers(held)
-        cells = np.searchsorted(cell_edges(column), numbers[~np.isnan(numbers)], side="right")
+        cells = cells_of(cell_edges(column), numbers[~np.isnan(numbers)])
         found[number] = np.bincount(cells, minlength=CELLS)
     return found
+
+
+def cells_of(edges: Floats, numbers: Floats) -> Integers:
+    """Return how many edges are at most each number, for edges that are about equally far apart.
+
+    A division says where to look, to within one place; comparisons with the edges decide.
+    """
+    if len(edges) < 2:
+        return np.searchsorted(edges, numbers, side="right")
+    with np.errstate(all="ignore"):  # edges may be too near to each other for a float
+        about = np.clip((numbers - edges[0]) / (edges[1] - edges[0]) + 1, 0, len(edges))
+    places = np.where(np.isnan(about), 0, about).astype(np.int64)
+    before, after = np.concatenate([[-np.inf], edges]), np.concatenate([edges, [np.nan]])
+    places += numbers >= after[places]
+    places -= numbers < before[places]
+    wrong = (numbers < before[places]) | (numbers >= after[places])
+    places[wrong] = np.searchsorted(edges, numbers[wrong], side="right")
+    return places
 
 
 def most_bins(bins: int) -> int:

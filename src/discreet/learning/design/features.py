@@ -7,7 +7,7 @@ columns is no longer than sqrt(c + 1), whatever it holds: bounds are declared, n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from math import inf, nan
@@ -16,10 +16,11 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.array_types import Floats
+from discreet.array_types import Floats, Integers
 from discreet.curator.ledger import JsonValue
 from discreet.data import Bounds, Keys, to_object
 from discreet.errors import ParameterError
+from discreet.learning.design.coordinates import Coordinates, indicators, scaled
 from discreet.learning.design.row_grid import GridRows, RowGrid
 from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.rational import Number, rational
@@ -41,7 +42,7 @@ FeatureFact: TypeAlias = Bounds | Keys | tuple[Number, Number]
 FeatureFacts: TypeAlias = FeatureFact | Sequence[FeatureFact] | Mapping[str, FeatureFact]
 """What is public about all columns: the same for each, or in order, or by name."""
 
-_BLOCK = 2**14
+_FEW_EDGES = 16
 LARGEST_KEY = 2**53
 """The largest integer among keys: pandas makes floats of integers where one is missing."""
 _FARTHEST = 2**200
@@ -87,12 +88,19 @@ class NumberColumn:
                 return values.astype(np.float64)
         return np.fromiter((_number(value) for value in values.tolist()), np.float64, len(values))
 
+    @property
+    def width(self) -> int:
+        """How many coordinates it has."""
+        return 1
+
+    @property
+    def unit(self) -> tuple[float, float]:
+        """What becomes 0, and how far from it 1 is."""
+        return self.middle, self.half_width
+
     def coordinates(self, values: NDArray[Any]) -> Floats:
         """Return the coordinates of values, a column of them."""
-        with np.errstate(all="ignore"):  # a half width may be too small for a float
-            parts = ((self.numbers(values) - self.middle) / self.half_width).clip(-1.0, 1.0)
-        parts[np.isnan(parts)] = 0.0
-        return parts[:, None]
+        return scaled(self.numbers(values), *self.unit)[:, None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,11 +120,23 @@ class KeyColumn:
         """What it is, as plain JSON values."""
         return {"name": self.name, "keys": to_object(self.keys)}
 
+    @property
+    def width(self) -> int:
+        """How many coordinates it has."""
+        return len(self.keys.values)
+
+    @property
+    def unit(self) -> None:
+        """None: keys are not numbers."""
+
+    def places(self, values: NDArray[Any]) -> Integers:
+        """Return the number of each value's key, or -1."""
+        places = {key: place for place, key in enumerate(self.keys.values)}
+        return np.fromiter((_place(places, value) for value in values.tolist()), np.int64, len(values))
+
     def coordinates(self, values: NDArray[Any]) -> Floats:
         """Return the coordinates of values, a column for each key."""
-        places = {key: place for place, key in enumerate(self.keys.values)}
-        found = np.fromiter((_place(places, value) for value in values.tolist()), np.int64, len(values))
-        return np.eye(len(places) + 1)[found][:, :-1]
+        return indicators(self.places(values), self.width)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -143,11 +163,28 @@ class BinnedColumn:
         """What it is, as plain JSON values."""
         return {**self.column.parameters, "edges": [repr(float(edge)) for edge in self.edges]}
 
+    @property
+    def width(self) -> int:
+        """How many coordinates it has."""
+        return len(self.edges) + 1
+
+    @property
+    def unit(self) -> None:
+        """None: a bin has no unit."""
+
+    def places(self, values: NDArray[Any]) -> Integers:
+        """Return the number of each value's bin, or -1."""
+        numbers = self.column.numbers(values)
+        places = np.where(np.isnan(numbers), -1, 0)
+        if len(self.edges) > _FEW_EDGES:
+            return np.where(places < 0, -1, np.searchsorted(self.edges, numbers, side="right"))
+        for edge in self.edges:  # quicker than a search, where numbers are in no order
+            places += numbers >= edge
+        return places
+
     def coordinates(self, values: NDArray[Any]) -> Floats:
         """Return the coordinates of values, a column for each bin."""
-        numbers = self.column.numbers(values)
-        places = np.where(np.isnan(numbers), -1, np.searchsorted(self.edges, numbers, side="right"))
-        return np.eye(len(self.edges) + 2)[places][:, :-1]
+        return indicators(self.places(values), self.width)
 
 
 def _number(value: object) -> float:
@@ -221,7 +258,7 @@ class Features:
     @property
     def grid(self) -> RowGrid:
         """The grid of rows: as many steps for the longest."""
-        return self.grid_of(len(self.names) + 1)
+        return self.grid_of(self.coordinates.width + 1)
 
     def grid_of(self, coordinates: int) -> RowGrid:
         """Return the grid of rows of so many coordinates, of which those of one row are one of each column.
@@ -232,30 +269,43 @@ class Features:
         longest = sqrt_interval(Fraction(entries))[1]
         return RowGrid(columns=coordinates, largest=longest, entries=entries)
 
+    @property
+    def coordinates(self) -> Coordinates:
+        """What makes coordinates of values."""
+        return Coordinates.of(self.columns)
+
     def encoded(self, values: Sequence[NDArray[Any]]) -> Floats:
         """Return the coordinates of rows, given column by column; the last one is the intercept."""
-        parts = [column.coordinates(one) for column, one in zip(self.columns, values, strict=True)]
-        count = len(values[0]) if values else 0
-        return np.concatenate([*parts, np.ones((count, 1))], axis=1)
+        return self.coordinates.encoded(values)
 
-    def rows(self, values: Sequence[NDArray[Any]], grid: RowGrid | None = None) -> GridRows:
-        """Return the rows of a design in steps, made part by part; on their own grid, or on a wider one."""
-        grid = grid or self.grid
+    def rows(
+        self,
+        values: Sequence[NDArray[Any]],
+        grid: RowGrid | None = None,
+        *,
+        known: NDArray[np.bool_] | None = None,
+    ) -> GridRows:
+        """Return the rows of a design in steps, made part by part; on their own grid, or on a wider one.
+
+        Where `known` is given, rows for which it is false are left out.
+        """
+        grid, coordinates = grid or self.grid, self.coordinates
         unit = grid.row_steps / float(grid.largest)
         count = len(values[0]) if values else 0
-        found = np.empty((count, len(self.names) + 1), dtype=np.int16)
-        for part in _parts(count):
-            steps = self.encoded([one[part] for one in values])
+        found = np.empty(
+            (count if known is None else int(known.sum()), coordinates.width + 1), dtype=np.int16
+        )
+        start = 0
+        for part, steps in coordinates.blocks(values):
+            if known is not None and not known[part].all():
+                steps = steps[known[part]]  # noqa: PLW2901
             np.rint(np.multiply(steps, unit, out=steps), out=steps)
             # Of whole numbers below 2^12: exact in any order.
             long = np.einsum("ij,ij->i", steps, steps) > grid.steps**2
             steps[long] = scaled_rows(steps[long].astype(np.int64), grid.steps)
-            found[part] = steps
+            found[start : start + len(steps)] = steps
+            start += len(steps)
         return found
-
-
-def _parts(count: int) -> Iterator[slice]:
-    return (slice(start, start + _BLOCK) for start in range(0, count, _BLOCK))
 
 
 def _each(declared: FeatureFacts, names: Sequence[str], *, by_name: bool) -> list[FeatureFact]:

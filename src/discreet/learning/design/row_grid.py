@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from math import isqrt
 
@@ -11,15 +10,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.array_types import Floats
 from discreet.errors import ParameterError
+from discreet.learning.design.row_blocks import row_parts
 from discreet.privacy.rational import Number, rational
 from discreet.records import dataclass
 from discreet.stability.entries import reals
 from discreet.stability.prediction_variance import scaled_rows
 
-__all__ = ["ROW_BITS", "GridRows", "RowGrid", "blocks_of", "public_bound", "rounded_rows"]
+__all__ = ["ROW_BITS", "GridRows", "RowGrid", "public_bound", "rounded_rows"]
 
 _MOST = Fraction(2**800)
-_BLOCK = 2**14  # rows at a time: a few megabytes at a hundred columns
+_MOST_COLUMNS = 1000
 
 ROW_BITS = 12
 """The longest row has 2^12 steps: a coordinate of one in a hundred has 400."""
@@ -46,6 +46,17 @@ class RowGrid:
         return 1 << ROW_BITS
 
     @property
+    def checked_width(self) -> int:
+        """How many coordinates there are, or a refusal: exact sums, and matrices that fit into memory."""
+        if not 1 <= self.columns <= _MOST_COLUMNS:
+            raise ParameterError(
+                "columns",
+                f"make {self.columns:,} coordinates: one for each number, key and bin, and the intercept",
+                f"at most {_MOST_COLUMNS:,}: fewer columns, keys or bins",
+            )
+        return self.columns
+
+    @property
     def total(self) -> int:
         """How large the absolute coordinates of a row are together, at most: A <= N sqrt(entries)."""
         return isqrt(self.steps**2 * (self.columns if self.entries is None else self.entries))
@@ -61,9 +72,9 @@ class RowGrid:
         if rows.ndim != 2 or rows.shape[1] != self.columns:
             raise ParameterError("design", "has another number of columns", f"rows of {self.columns} numbers")
         found = np.empty(rows.shape, dtype=np.int16)
-        for start in range(0, len(rows), _BLOCK):
-            found[start : start + _BLOCK] = rounded_rows(
-                rows[start : start + _BLOCK],
+        for part in row_parts(*rows.shape):
+            found[part] = rounded_rows(
+                rows[part],
                 largest=float(self.largest),
                 row_steps=self.row_steps,
                 steps=self.steps,
@@ -84,13 +95,6 @@ def rounded_rows(rows: Floats, *, largest: float, row_steps: int, steps: int) ->
     lengths = np.sqrt((np.rint(parts * fine).astype(np.int64) ** 2).sum(axis=1).astype(np.float64))
     parts = parts / np.maximum(lengths / fine, 1.0)[:, None]
     return scaled_rows(np.rint(parts * row_steps).astype(np.int64), steps)
-
-
-def blocks_of(rows: GridRows) -> Iterator[tuple[slice, Floats]]:
-    """Give the rows part by part, as doubles: products of integers below 2^53 are exact in any order."""
-    for start in range(0, len(rows), _BLOCK):
-        part = slice(start, start + _BLOCK)
-        yield part, rows[part].astype(np.float64)
 
 
 def public_bound(value: Number, name: str) -> Fraction:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.array_types import Floats
 from discreet.errors import ParameterError
+from discreet.learning.design.coordinates import Coordinates
 from discreet.learning.design.features import Features, NumberColumn
 from discreet.learning.design.row_grid import GridRows
 
@@ -18,7 +19,6 @@ __all__ = ["STEPS", "BoxGrid"]
 
 STEPS = 2**12
 """How many steps there are from the middle of a column to a bound."""
-_BLOCK = 2**14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,10 +59,9 @@ class BoxGrid:
         """Return rows in steps, given column by column."""
         count = len(values[0]) if values else 0
         found = np.empty((count, self.width), dtype=np.int16)
-        for place, (column, held) in enumerate(zip(self.columns, values, strict=True)):
-            for start in range(0, count, _BLOCK):
-                part = slice(start, start + _BLOCK)
-                found[part, place] = np.rint(column.coordinates(held[part])[:, 0] * self.steps)
+        for part, steps in Coordinates.of(self.columns).blocks(values):
+            np.rint(np.multiply(steps, self.steps, out=steps), out=steps)
+            found[part] = steps[:, :-1]
         return found
 
     def clipped(self, values: Sequence[NDArray[Any]]) -> Floats:

@@ -94,7 +94,10 @@ class MomentLearner(Learner):
             *held, labels = values
             numbers = self.target.numbers(labels)
             known = numbers >= 0
-            found = self.moments.release(grid.rounded(held)[known], numbers[known])
+            rows = grid.rounded(held)
+            if not known.all():
+                rows, numbers = rows[known], numbers[known]
+            found = self.moments.release(rows, numbers)
         return {
             "counts": found.counts.tolist(),
             "shares": found.shares.tolist(),

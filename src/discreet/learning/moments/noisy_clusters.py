@@ -10,7 +10,8 @@ from statistics import NormalDist
 import numpy as np
 
 from discreet.array_types import Floats, Integers
-from discreet.learning.design.row_grid import GridRows, blocks_of, rounded_rows
+from discreet.learning.design.row_blocks import blocks_of
+from discreet.learning.design.row_grid import GridRows, rounded_rows
 from discreet.learning.moments.box_grid import BoxGrid
 from discreet.learning.moments.moments import Moments
 from discreet.learning.moments.noisy_moments import NoisyMoments

@@ -9,7 +9,8 @@ import numpy as np
 
 from discreet.array_types import Floats, Integers
 from discreet.errors import ParameterError
-from discreet.learning.design.row_grid import GridRows, blocks_of
+from discreet.learning.design.row_blocks import blocks_of
+from discreet.learning.design.row_grid import GridRows
 from discreet.learning.moments.box_grid import STEPS
 from discreet.learning.moments.moments import Moments
 from discreet.learning.training.budgets import TrainingBudget
@@ -135,10 +136,13 @@ class NoisyMoments(Record):
             for group in range(self.groups):
                 own = part if self.groups == 1 else part[groups[place] == group]
                 counts[group] += len(own)
-                first[group] += own.sum(axis=0).astype(np.int64)
-                second[group] += np.square(own).sum(axis=0).astype(np.int64)
-                if mixed is not None:
+                first[group] += (np.ones(len(own)) @ own).astype(np.int64)
+                if mixed is None:
+                    second[group] += np.einsum("ij,ij->j", own, own).astype(np.int64)
+                else:
                     mixed[group] += (own.T @ own).astype(np.int64)
+        if mixed is not None:
+            second = np.ascontiguousarray(np.diagonal(mixed, axis1=1, axis2=2))
         held = self.steps**2 * counts[:, None]
         found = [self.weight * held, self.steps * first, 2 * second - held]
         if mixed is not None:

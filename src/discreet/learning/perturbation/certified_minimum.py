@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Protocol, TypeAlias
 
 import numpy as np
 
 from discreet.array_types import Floats
-from discreet.learning.design.row_grid import ROW_BITS, GridRows, blocks_of
+from discreet.learning.design.row_blocks import blocks_of
+from discreet.learning.design.row_grid import ROW_BITS, GridRows
 from discreet.learning.perturbation.smooth_slopes import SlopeSum, SmoothSlopes
 from discreet.privacy.directed import sqrt_interval
 
@@ -27,6 +29,9 @@ _FIRST_BITS = 64
 _MORE_BITS = 32
 _MOST_HALVINGS = 48
 _FLATTER = 8  # by which factor a searched step makes the way down flatter
+_SHORTER = 8  # by which factor a step by some of the rows shortens the gradient, or more of them are used
+_FEWEST = 2**14  # of rows that second derivatives are summed over, if there are as many,
+_ROWS_FOR_EACH = 2**9  # and for each column
 
 Weights: TypeAlias = tuple[Fraction, ...]
 
@@ -100,15 +105,25 @@ class _Point:
         return sqrt_interval(sum((one * one for one in self.gradient), Fraction(0)))[1] + self.error
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Objective:
     """What is minimized, with a matrix M that is at least the second derivatives everywhere."""
 
     data: _Data
     ridge: Fraction
     linear: Weights
-    root: Floats
-    """A triangular root of M."""
+
+    @cached_property
+    def root(self) -> Floats:
+        """A triangular root of M: only where Newton's steps fail is it needed."""
+        columns = self.data.rows.shape[1]
+        products = np.zeros((columns, columns))
+        for _, part in blocks_of(self.data.rows):
+            products += part.T @ part
+        # More than the bound on second derivatives, by what doubles lose: every such matrix has a root.
+        most = float(self.data.slopes.curvature) * products / 4.0**ROW_BITS
+        most += (float(self.ridge) * (1 + 2.0**-20) + len(self.data.rows) * 2.0**-30) * np.eye(columns)
+        return np.asarray(np.linalg.cholesky(most), dtype=np.float64)
 
     def moved(self, weights: Weights, step: Floats, numbers: _Numbers) -> _Point:
         """Return the point a step away from weights."""
@@ -123,10 +138,11 @@ class _Objective:
         """Return |M^(-1/2) gradient|, which a step by M^-1 shortens by a factor below 1."""
         return float(np.linalg.norm(np.linalg.solve(self.root, _floats(point.gradient))))
 
-    def newton(self, point: _Point) -> Floats:
-        """Return the step of Newton's method."""
+    def newton(self, point: _Point, every: int) -> Floats:
+        """Return the step of Newton's method, with second derivatives of one row in `every`."""
         held = self.data
-        bent = held.slopes.second_derivatives(held.rows, held.signs, _floats(point.weights))
+        rows, signs = held.rows[::every], held.signs[::every]
+        bent = every * held.slopes.second_derivatives(rows, signs, _floats(point.weights))
         np.fill_diagonal(bent, bent.diagonal() + float(self.ridge))
         try:
             step = np.asarray(np.linalg.solve(bent, _floats(point.gradient)), dtype=np.float64)
@@ -139,9 +155,9 @@ class _Objective:
         step: Floats = np.linalg.solve(self.root.T, np.linalg.solve(self.root, _floats(point.gradient)))
         return step
 
-    def better(self, point: _Point, numbers: _Numbers, tolerance: Fraction) -> _Point | None:
+    def better(self, point: _Point, numbers: _Numbers, tolerance: Fraction, every: int) -> _Point | None:
         """Return a point farther down, by a part of Newton's step or a cautious one; or None."""
-        step = self.newton(point)
+        step = self.newton(point, every)
         if _along(point, step) > point.error * _length(step):  # downhill for certain
             tried = self.line_searched(point, step, numbers, tolerance)
             if tried.weights != point.weights:
@@ -170,11 +186,17 @@ class _Objective:
         return nearest
 
     def descended(self, weights: Weights, numbers: _Numbers, tolerance: Fraction, most: int) -> _Point:
-        """Return where the gradient is short for certain, or where steps no longer help."""
+        """Return where the gradient is short for certain, or where steps no longer help.
+
+        Some of many rows say enough about second derivatives, as long as gradients get much shorter.
+        """
         point = self.moved(weights, np.zeros(len(weights)), numbers)
+        every = max(1, len(self.data.rows) // max(_FEWEST, _ROWS_FOR_EACH * len(weights)))
         for _ in range(most):
-            if point.bound <= tolerance or (tried := self.better(point, numbers, tolerance)) is None:
+            if point.bound <= tolerance or (tried := self.better(point, numbers, tolerance, every)) is None:
                 break
+            if tried.bound * _SHORTER > point.bound:
+                every = max(1, every // 4)
             point = tried
         return point
 
@@ -207,18 +229,9 @@ def certified_minimum(
     tolerance : Fraction
         Positive.
     """
-    columns = rows.shape[1]
-    products = np.zeros((columns, columns))
-    for _, part in blocks_of(rows):
-        products += part.T @ part
-    # More than the bound on second derivatives, by what doubles lose: no rows make a matrix without a root.
-    most = float(slopes.curvature) * products / 4.0**ROW_BITS
-    most += (float(ridge) * (1 + 2.0**-20) + len(rows) * 2.0**-30) * np.eye(columns)
-    data = _Data(slopes, rows, signs)
-    objective = _Objective(data, ridge, tuple(linear), np.asarray(np.linalg.cholesky(most), dtype=np.float64))
-    point = objective.descended(
-        (Fraction(0),) * columns, _Doubles(slopes, rows, signs), tolerance, _MOST_STEPS
-    )
+    objective = _Objective(_Data(slopes, rows, signs), ridge, tuple(linear))
+    start = (Fraction(0),) * rows.shape[1]
+    point = objective.descended(start, _Doubles(slopes, rows, signs), tolerance, _MOST_STEPS)
     bits = _FIRST_BITS
     while not point.bound <= tolerance:
         numbers = _Integers(slopes, rows, signs, bits)

@@ -100,4 +100,5 @@ class MarginLearner(Learner):
     def draw(self, values: Sequence[NDArray[Any]]) -> Drawn:
         """Return the weights: one for each coordinate of the features."""
         held, known, numbers = rows_of_classes(self.target, values)
-        return {"weights": self.mechanism.release_steps(self.features.rows(held)[known], numbers).tolist()}
+        rows = self.features.rows(held, known=known)
+        return {"weights": self.mechanism.release_steps(rows, numbers).tolist()}

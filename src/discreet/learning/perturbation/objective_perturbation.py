@@ -95,7 +95,7 @@ class ObjectivePerturbation(Record):
         rows: int = 1,
         regularization: Number | None = None,
     ) -> None:
-        width = whole(grid.columns, "columns", least=1, most=1000)
+        width = grid.checked_width
         held = whole(rows, "rows", least=1, most=2**20)
         slopes = SmoothSlopes(loss)
         terms = _terms(budget, held, width)

@@ -97,7 +97,7 @@ class OutputPerturbation(Record):
         rows: int = 1,
         regularization: Number | None = None,
     ) -> None:
-        width = whole(grid.columns, "columns", least=1, most=1000)
+        width = grid.checked_width
         held = whole(rows, "rows", least=1, most=2**20)
         if regularization is None:
             chosen = for_output(_coordinate_deviation(_noise(budget, held * _FINE, width)) / _FINE)

@@ -15,7 +15,8 @@ from functools import cached_property
 import numpy as np
 
 from discreet.array_types import Floats, Integers
-from discreet.learning.design.row_grid import ROW_BITS, GridRows, blocks_of
+from discreet.learning.design.row_blocks import blocks_of
+from discreet.learning.design.row_grid import ROW_BITS, GridRows
 from discreet.learning.training.score_losses import MarginLoss
 from discreet.privacy.directed import sqrt_interval
 
@@ -23,12 +24,14 @@ __all__ = ["SlopeSum", "SmoothSlopes", "signs_of"]
 
 _NODE_BITS = 10  # a margin of 1 has 2^10 lines
 _NODE_STEPS = 2**30  # of a slope of 1, in the table
-_SUM_BITS = 45  # of a slope of 1, in sums of doubles
-_LOW_BITS = (
-    22  # sums of the low bits, and of the others, are exact: 2^14 rows of 2^12 times 2^23 are below 2^53
-)
+_SUM_BITS = 50  # of a slope of 1, in sums of doubles
+# Sums of the low bits, and of the others, are exact: 2^14 rows of 2^12 times 2^25 are below 2^53.
+_LOW_BITS = 25
+_SCORE_BITS = 40  # of weights whose scores are exact: rows of 2^12 times as much are below 2^53
+_FINEST = 1000  # where doubles still have all their bits
 _FARTHEST = 40 << _NODE_BITS  # beyond, slopes are 0 or 1
-_ROUNDED = Fraction(1, 2**46) + Fraction(1, 2**50)  # a slope to its last step, and what doubles lose before
+_BEYOND = Fraction(41)  # a larger score is clipped to 40, rounded or not
+_ROUNDED = Fraction(1, 2**51) + Fraction(1, 2**50)  # a slope to its last step, and what doubles lose before
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +83,18 @@ class SmoothSlopes:
             1 or -1: what the score of a row is multiplied by.
         weights : array (columns,)
         """
-        high, low = ([0] * len(weights) for _ in range(2))
+        high, low = (np.zeros(len(weights), dtype=object) for _ in range(2))
+        length = _length(weights)
+        coarse = _coarse(weights, length)
+        rest = weights - coarse  # exact: fewer bits than the weights have
         for place, part in blocks_of(rows):
-            slopes, _ = self._at(part, signs[place], weights)
+            slopes, _ = self._at(part @ coarse + part @ rest, signs[place])
             steps = np.rint(slopes * (2.0**_SUM_BITS / _NODE_STEPS))
             upper = np.floor(steps / 2.0**_LOW_BITS)
-            _add(high, part.T @ (upper * signs[place]))
-            _add(low, part.T @ ((steps - upper * 2.0**_LOW_BITS) * signs[place]))
+            high += (part.T @ (upper * signs[place])).astype(np.int64)
+            low += (part.T @ ((steps - upper * 2.0**_LOW_BITS) * signs[place])).astype(np.int64)
         unit = Fraction(1, 1 << (_SUM_BITS + ROW_BITS))
-        length = sqrt_interval(sum((Fraction(one) ** 2 for one in weights.tolist()), Fraction(0)))[1]
-        score = Fraction(len(weights) + 2, 2**52) * length
+        score = (min(length, _BEYOND) + (len(weights) + 2) * _length(rest)) / 2**52
         return SlopeSum(
             tuple(((one << _LOW_BITS) + two) * unit for one, two in zip(high, low, strict=True)),
             len(rows) * (_ROUNDED + self.curvature * score),
@@ -115,23 +120,30 @@ class SmoothSlopes:
         """Return the matrix of second derivatives of the sum of losses, about."""
         found = np.zeros((len(weights), len(weights)))
         for place, part in blocks_of(rows):
-            _, bent = self._at(part, signs[place], weights)
-            found += (part * bent[:, None]).T @ part
+            _, bent = self._at(part @ weights, signs[place])
+            held = part * np.sqrt(bent)[:, None]
+            found += held.T @ held
         return found * (2.0**_NODE_BITS / _NODE_STEPS / 4.0**ROW_BITS)
 
-    def _at(self, part: Floats, signs: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    def _at(self, scores: Floats, signs: Floats) -> tuple[Floats, Floats]:
         """Return slopes, in steps of the table, and by how much their lines fall."""
-        scores = np.clip((part @ weights) * (signs * 2.0 ** (_NODE_BITS - ROW_BITS)), -_FARTHEST, _FARTHEST)
+        scores = np.clip(scores * (signs * 2.0 ** (_NODE_BITS - ROW_BITS)), -_FARTHEST, _FARTHEST)
         lines = np.minimum(np.floor(scores), _FARTHEST - 1)
         start = lines.astype(np.int64) + _FARTHEST
         falls = (self.table[start] - self.table[start + 1]).astype(np.float64)
         return self.table[start] - falls * (scores - lines), falls
 
 
-def _add(total: list[int], more: Floats) -> None:
-    """Add whole numbers to integers of any length."""
-    for place, one in enumerate(more.tolist()):
-        total[place] += int(one)
+def _length(vector: Floats) -> Fraction:
+    """Return the length of a vector of doubles at most."""
+    return sqrt_interval(sum((Fraction(one) ** 2 for one in vector.tolist()), Fraction(0)))[1]
+
+
+def _coarse(weights: Floats, length: Fraction) -> Floats:
+    """Return weights rounded to 40 bits of their length: their scores are sums that doubles hold exactly."""
+    exponent = length.numerator.bit_length() - length.denominator.bit_length() + 1
+    bits = min(_SCORE_BITS - exponent, _FINEST)
+    return np.asarray(np.ldexp(np.rint(np.ldexp(weights, bits)), -bits), dtype=np.float64)
 
 
 def signs_of(labels: Integers) -> Floats:

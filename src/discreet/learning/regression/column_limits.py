@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.array_types import Integers
+from discreet.learning.design.coordinates import numbers_of
 from discreet.learning.design.features import NumberColumn
+from discreet.learning.design.row_blocks import row_parts
 from discreet.learning.training.budgets import TrainingBudget
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
@@ -29,7 +31,6 @@ ROUNDS = 8
 CELLS = 1 << ROUNDS
 """How many cells there are between the bounds of a column: bounds may be far too wide."""
 _INSIDE = 9  # for each value beyond a limit: one in ten
-_BLOCK = 2**14
 
 
 def counts_of_cells(columns: Sequence[NumberColumn], values: Sequence[NDArray[Any]]) -> Integers:
@@ -37,16 +38,28 @@ def counts_of_cells(columns: Sequence[NumberColumn], values: Sequence[NDArray[An
 
     What is beyond the bounds is in the first or last cell. A value adds 1 to one cell at most.
     """
-    found = np.zeros((len(columns), CELLS), dtype=np.int64)
-    for place, (column, held) in enumerate(zip(columns, values, strict=True)):
-        low, width = float(column.lower), float(column.upper - column.lower)
-        for start in range(0, len(held), _BLOCK):
-            numbers = column.numbers(held[start : start + _BLOCK])
-            with np.errstate(all="ignore"):
-                cells = np.floor((numbers - low) / width * CELLS)
-            cells = cells[~np.isnan(cells)].clip(0, CELLS - 1).astype(np.int64)
-            found[place] += np.bincount(cells, minlength=CELLS)
-    return found
+    every = numbers_of(values)
+    if every is not None:
+        return _counted(columns, every)
+    pairs = zip(columns, values, strict=True)
+    return np.concatenate([_counted([column], column.numbers(held)[:, None]) for column, held in pairs])
+
+
+def _counted(columns: Sequence[NumberColumn], numbers: NDArray[Any]) -> Integers:
+    """Return the counts of columns of numbers; those of what is not a number are dropped at the end."""
+    lows = np.array([float(column.lower) for column in columns])
+    widths = np.array([float(column.upper - column.lower) for column in columns])
+    firsts = np.arange(len(columns)) * (CELLS + 1.0)
+    found = np.zeros(len(columns) * (CELLS + 1), dtype=np.int64)
+    for part in row_parts(*numbers.shape):
+        with np.errstate(all="ignore"):
+            cells = np.subtract(numbers[part], lows, dtype=np.float64)
+            np.multiply(np.divide(cells, widths, out=cells), CELLS, out=cells)
+        np.clip(np.floor(cells, out=cells), 0, CELLS - 1, out=cells)
+        np.copyto(cells, CELLS, where=np.isnan(cells))
+        cells += firsts
+        found += np.bincount(cells.astype(np.int64).ravel(), minlength=len(found))
+    return found.reshape(len(columns), CELLS + 1)[:, :CELLS]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)

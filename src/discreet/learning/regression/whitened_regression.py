@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt, sqrt
@@ -16,6 +16,7 @@ from discreet.curator.ledger import JsonValue
 from discreet.curator.request.learner import Drawn, Learner
 from discreet.curator.request.request import Expectation
 from discreet.learning.design.features import Features, NumberColumn
+from discreet.learning.design.row_blocks import blocks_of, row_parts
 from discreet.learning.design.row_grid import RowGrid
 from discreet.learning.regression.column_limits import ColumnLimits, counts_of_cells
 from discreet.learning.regression.narrowed_columns import NarrowedColumns, without_first_keys
@@ -47,7 +48,6 @@ WEIGHT_BITS = 20
 _LONGEST = 2.0**20  # of weights: a score's terms add up to 2^52 at most, which doubles hold exactly
 _RESIDUAL_BITS = 4
 _LEAST_CLIP = 1 / 64  # of the longest row
-_BLOCK = 2**14
 _CONFIDENCE = Fraction(95, 100)
 SmallIntegers = NDArray[np.int16]
 
@@ -130,7 +130,7 @@ class WhitenedRegression(Learner, Record):
         chosen = plan or (PURE_PLAN if isinstance(budget, PureBudget) else NORMAL_PLAN)
         kept = without_first_keys(features) if intercept else features
         flat, grid = (_grid(kept, intercept, turned=turned) for turned in (False, bool(chosen.shape)))
-        whole(grid.columns, "columns", least=1, most=1000)
+        _ = grid.checked_width
 
         def noise(total: int, squared: int, size: int, share: Fraction) -> Laplace | Gaussian:
             most = isqrt(held**2 * squared)
@@ -210,14 +210,20 @@ class WhitenedRegression(Learner, Record):
         *held, responses = values
         every = [*zip(self.features.columns, held, strict=True), (self.target, responses)]
         numbers = [(column, one) for column, one in every if isinstance(column, NumberColumn)]
-        counts = counts_of_cells([column for column, _ in numbers], [one for _, one in numbers])
+        # The target apart: all features may be one array.
+        parts = (
+            counts_of_cells([column for column, _ in some], [one for _, one in some])
+            for some in (numbers[:-1], numbers[-1:])
+            if some
+        )
+        counts = np.concatenate(list(parts))
         limits = self.limits.release(counts)
         coordinates, others = self._coordinates(limits, held, responses)
         frame = self.first_frame
         if self.shape is not None:
             flat = _grid(self.features, self.intercept, turned=False)
             total = np.zeros((flat.columns, flat.columns), dtype=np.int64)
-            for part in _parts(len(others)):
+            for part in row_parts(*coordinates.shape):
                 total += _square(frame.rows(coordinates[part], others[part], flat)[0])
             frame = self.turned(_public(self.shape.release(product_steps(total))))
         rows, answers, products = self._products(frame, coordinates, others)
@@ -243,14 +249,14 @@ class WhitenedRegression(Learner, Record):
         """Return coordinates in steps; and responses with a constant: all 0 for rows without a response."""
         narrow, steps = self.narrowed(limits), self.grid.steps
         factors = narrow.factors * COORDINATE_STEPS
+        known = ~np.isnan(narrow.target.numbers(responses))
         coordinates = np.empty((len(responses), len(factors)), dtype=np.int16)
         others = np.empty((len(responses), 2), dtype=np.int16)
-        for part in _parts(len(responses)):
-            known = ~np.isnan(narrow.target.numbers(responses[part]))
-            encoded = narrow.features.encoded([one[part] for one in held])[:, : len(factors)]
-            coordinates[part] = np.rint(encoded * factors) * known[:, None]
-            others[part, 0] = np.rint(narrow.target.coordinates(responses[part])[:, 0] * (steps // 2)) * known
-            others[part, 1] = known * (steps // 4)
+        for part, encoded in narrow.features.coordinates.blocks(held):
+            kept = np.multiply(encoded[:, : len(factors)], factors, out=encoded[:, : len(factors)])
+            coordinates[part] = np.multiply(np.rint(kept, out=kept), known[part, None], out=kept)
+        others[:, 0] = np.rint(narrow.target.coordinates(responses)[:, 0] * (steps // 2)) * known
+        others[:, 1] = known * (steps // 4)
         return coordinates, others
 
     @property
@@ -285,7 +291,7 @@ class WhitenedRegression(Learner, Record):
         rows = np.empty((len(others), grid.columns), dtype=np.int16)
         answers = np.empty(len(others), dtype=np.int16)
         total = np.zeros((grid.columns + 2, grid.columns + 2), dtype=np.int64)
-        for part in _parts(len(others)):
+        for part in row_parts(*coordinates.shape):
             steps, more = frame.rows(coordinates[part], others[part], grid)
             rows[part], answers[part] = steps, more[:, 0]
             total += _square(np.concatenate([steps, more], axis=1))
@@ -312,8 +318,7 @@ class WhitenedRegression(Learner, Record):
         """Return the sum of rows times residuals, 2^12 steps for those of size `clip` and beyond: exact."""
         total = np.zeros(rows.shape[1], dtype=np.int64)
         unit, most = 2.0 ** (_RESIDUAL_BITS - WEIGHT_BITS), clip * 2.0**_RESIDUAL_BITS
-        for part in _parts(len(rows)):
-            held = rows[part].astype(np.float64)
+        for part, held in blocks_of(rows):
             scores = np.floor((held @ start.astype(np.float64)) * unit)
             residuals = answers[part] * 2.0**_RESIDUAL_BITS - scores
             slopes = np.rint((residuals / most).clip(-1.0, 1.0) * CLIP_STEPS)
@@ -359,7 +364,3 @@ def _square(rows: Floats) -> Integers:
 def _public(released: object) -> Floats:
     found: Floats = current().mark(np.asarray(released, dtype=np.float64))
     return found
-
-
-def _parts(count: int) -> Iterator[slice]:
-    return (slice(start, start + _BLOCK) for start in range(0, count, _BLOCK))

@@ -24,6 +24,8 @@ UNIT = Fraction(1, 2**40)
 """What costs are multiples of."""
 _MOST_ORDER = 1024
 _ABOVE = 1 + 1e-10
+_REFINED = 16
+_SHRINKING = np.append(2.0 ** -np.arange(1, 45), 0.0)
 _NEAR = 35.0
 """Within so many deviations of the threshold, both probabilities of a check are normal floats."""
 
@@ -45,12 +47,8 @@ def answer_costs(noise: VoteNoise, order: Fraction, teachers: int, classes: int)
     tops = np.arange(teachers // 2 + 1, teachers + 1)
     # Of all votes with this top, the ones in which all others agree are the likeliest to be overtaken.
     chances = noise.overtaken(2 * tops - teachers) + (classes - 2) * noise.overtaken(tops)
-    known = noise.reach(float(order))
-    bounds = _largest_so_far(known, float(order))
-    cells = np.searchsorted(known.high, chances * (1 + 1e-12))
-    found = np.append(bounds, np.inf)[cells]
     whole = np.full(teachers + 1, np.inf)
-    whole[tops] = found
+    whole[tops] = _largest_up_to(chances * (1 + 1e-12), noise, float(order))
     return _sealed(np.minimum.accumulate(whole), noise.worst(order))
 
 
@@ -66,7 +64,7 @@ def check_costs(sigma: Fraction, order: Fraction, threshold: int, teachers: int)
     places: Floats = (threshold - numbers - 0.5).astype(np.float64) / deviation
     yes, no = normal_tail_above(places), normal_tail_above(-places)
     found = np.maximum(_divergence(yes, no, -1, power), _divergence(yes, no, 1, power))
-    far = _largest_so_far(normal_reach(1 / deviation, power), power)
+    far = np.maximum.accumulate(_bounds_in_cells(normal_reach(1 / deviation, power), power))
     beyond = far[
         np.searchsorted(normal_reach(1 / deviation, power).high, normal_tail_above(np.array([_NEAR])))[0]
     ]
@@ -98,13 +96,30 @@ def _divergence(yes: Floats, no: Floats, step: int, order: float) -> Floats:
     return np.asarray(np.where(np.isnan(found), np.inf, found))
 
 
-def _largest_so_far(known: EventReach, order: float) -> Floats:
-    """Bound the divergence of an answer by the probability of another winner: the largest up to each cell."""
+def _largest_up_to(chances: Floats, noise: VoteNoise, order: float) -> Floats:
+    """Bound the divergence of answers in which another class wins with at most these probabilities.
+
+    Cells are those of `VoteNoise.reach`, but for the last few, which are replaced by ever smaller ones that
+    end at the probability: so the bound exceeds the largest value of the formula by less than 1e-9 of it.
+    """
+    known = noise.reach(order)
+    before = np.concatenate([[-np.inf], np.maximum.accumulate(_bounds_in_cells(known, order))])
+    kept = np.maximum(np.searchsorted(known.high, chances) - _REFINED, 0)
+    start = np.where(kept > 0, known.high[np.maximum(kept, 1) - 1] * (1 - 3e-12), 0.0)
+    inner = np.minimum(chances, known.high[-1])
+    ends = inner[:, None] - (inner - start)[:, None] * _SHRINKING
+    low = np.column_stack([start, ends[:, :-1]])
+    fine = _bounds_in_cells(EventReach(low, ends, *noise.moved_and_moment(ends, order)), order)
+    found = np.maximum(before[kept], fine.max(axis=1))
+    return np.where(chances <= known.high[-1], found, np.inf)
+
+
+def _bounds_in_cells(known: EventReach, order: float) -> Floats:
+    """Bound the divergence of an answer by the probability of another winner, in each cell."""
     with np.errstate(all="ignore"):
         stays = np.expm1(order * np.log1p(-known.low) + (1 - order) * np.log1p(-known.moved))
         found = np.log1p(stays + known.moment) / (order - 1)
-    found = np.where((known.moved < 1) & ~np.isnan(found), found, np.inf)
-    return np.maximum.accumulate(found)
+    return np.asarray(np.where((known.moved < 1) & ~np.isnan(found), found, np.inf))
 
 
 def _sealed(bounds: Floats, worst: Fraction) -> Integers:

@@ -16,6 +16,7 @@ import math
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from functools import lru_cache
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -41,7 +42,7 @@ _LEAST_GAMMA, _MOST_GAMMA = Fraction(1, 2**20), Fraction(64)
 class EventReach(NamedTuple):
     """What is known of an event that has a probability between `low` and `high`, cell by cell.
 
-    `low` begins at 0, cells touch, and `high` grows. `moved` bounds the event's probability for a neighbor,
+    Cells touch, and `high` grows along the last axis. `moved` bounds the event's probability for a neighbor,
     and `moment` its part of the moment, sum p (p / p')^(order - 1); both belong to `high`.
     """
 
@@ -77,7 +78,11 @@ class VoteNoise(Record, ABC):
 
     @abstractmethod
     def reach(self, order: float) -> EventReach:
-        """Return what is known of an event by its probability."""
+        """Return what is known of an event by its probability, from 0 on."""
+
+    @abstractmethod
+    def moved_and_moment(self, chances: Floats, order: float) -> tuple[Floats, Floats]:
+        """Bound both for events that have at most these probabilities."""
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -129,6 +134,11 @@ class GaussianVoteNoise(VoteNoise):
     def reach(self, order: float) -> EventReach:
         """Return the trade-offs of two normal laws at a distance of sqrt(2) / sigma."""
         return normal_reach(math.sqrt(2) / float(self.sigma), order)
+
+    def moved_and_moment(self, chances: Floats, order: float) -> tuple[Floats, Floats]:
+        """Return the trade-offs of the same two laws."""
+        places = _places_below(chances.ravel()).reshape(chances.shape)
+        return _trade_offs(places, math.sqrt(2) / float(self.sigma), order)
 
     def __repr__(self) -> str:
         return f"GaussianVoteNoise({show(self.sigma)})"
@@ -188,12 +198,15 @@ class LaplaceVoteNoise(VoteNoise):
 
     def reach(self, order: float) -> EventReach:
         """Return the bounds of pure privacy, e^epsilon q and e^((order - 1) epsilon) q."""
+        high = np.exp(-np.arange(_LOG_LEAST, math.log(2) - _STEP, -_STEP))
+        return EventReach(_before(high), high, *self.moved_and_moment(high, order))
+
+    def moved_and_moment(self, chances: Floats, order: float) -> tuple[Floats, Floats]:
+        """Return e^epsilon q and e^((order - 1) epsilon) q."""
         epsilon = 2 * float(self.gamma)
-        logs = -np.arange(_LOG_LEAST, math.log(2) - _STEP, -_STEP)
-        high = np.exp(logs) * (1 + 1e-12)
         with np.errstate(over="ignore"):
-            moved, moment = np.exp(logs + epsilon), np.exp(logs + (order - 1) * epsilon)
-        return EventReach(_before(high), high, moved * (1 + 1e-12), moment * (1 + 1e-12))
+            moved, moment = np.exp(epsilon) * chances, np.exp((order - 1) * epsilon) * chances
+        return moved * (1 + 1e-12), moment * (1 + 1e-12)
 
     def __repr__(self) -> str:
         return f"LaplaceVoteNoise({show(self.gamma)})"
@@ -208,18 +221,33 @@ def normal_reach(mu: float, order: float) -> EventReach:
     """
     places = np.arange(_FARTHEST, -_STEP, -_STEP)
     high = normal_tail_above(places)
+    return EventReach(_before(high), high, *_trade_offs(places, mu, order))
+
+
+def _trade_offs(places: Floats, mu: float, order: float) -> tuple[Floats, Floats]:
+    """Bound how often X > z - mu, and the moment of the event X > z."""
     shifted = places - (order - 1) * mu
     growth = order * (order - 1) * mu**2 / 2
     with np.errstate(over="ignore", invalid="ignore"):
         near = np.exp(growth) * normal_tail_above(np.minimum(shifted, _SURE))
         far = np.exp(growth - shifted**2 / 2) / 2
     moment = np.where(shifted <= _SURE, near, far) * (1 + 1e-12)
-    return EventReach(_before(high), high, normal_tail_above(places - mu), moment)
+    return normal_tail_above(places - mu), moment
+
+
+def _places_below(chances: Floats) -> Floats:
+    """Return z with P(X > z) at least each probability, and hardly more: -inf where none is found."""
+    standard = NormalDist()
+    places = np.array([-standard.inv_cdf(float(one)) for one in chances])
+    # The tail grows by about max(z, 0.8) times what is taken off z, and so by more than is checked below.
+    places -= 8e-12 / np.maximum(np.abs(places), 1)
+    return np.where(normal_tail_above(places) * (1 - 3e-12) >= chances, places, -np.inf)
 
 
 def normal_tail_above(places: Floats) -> Floats:
     """Return P(X > z) for a standard normal X, rounded up; near 1 it may exceed 1, by as little."""
-    found = np.fromiter((math.erfc(z) for z in (places / math.sqrt(2)).tolist()), np.float64, len(places))
+    each = (math.erfc(z) for z in (places / math.sqrt(2)).ravel().tolist())
+    found = np.fromiter(each, np.float64, places.size).reshape(places.shape)
     # An argument of at most 37 that is off by 2^-52 of itself moves a tail by less than 37^2 2^-51 of it.
     return found / 2 * (1 + 1e-12)
 

@@ -15,6 +15,8 @@ from discreet.curator.request.learner import Drawn, Learner
 from discreet.curator.request.request import Expectation
 from discreet.learning.design.bins import CELLS, cell_counts, chosen_edges, most_bins
 from discreet.learning.design.features import BinnedColumn, Features, NumberColumn
+from discreet.learning.design.indicator_rows import IndicatorRows
+from discreet.learning.design.row_grid import RowGrid
 from discreet.learning.design.targets import Classes
 from discreet.learning.training.budgets import TrainingBudget
 from discreet.learning.training.newton_learner import (
@@ -35,7 +37,7 @@ from discreet.privacy.rational import whole
 from discreet.privacy.sensitivity import Sensitivity
 from discreet.records import Record
 
-__all__ = ["AdditiveLearner"]
+__all__ = ["AdditiveLearner", "indicator_rows"]
 
 _BINS_SHARE = Fraction(1, 20)
 
@@ -149,7 +151,7 @@ class AdditiveLearner(Learner, Record):
         """Return the edges of bins of each column of numbers, and the weights of all coordinates."""
         held, known, numbers = rows_of_classes(self.target, values)
         edges = self._bought_edges(held, known)
-        rows = self.binned(edges).rows(held, self.newton.grid)[known]
+        rows = indicator_rows(self.binned(edges), held, self.newton.grid, known)
         return {"edges": edges, "weights": self.newton.release_steps(rows, numbers).tolist()}
 
     def _bought_edges(self, held: Sequence[NDArray[Any]], known: NDArray[np.bool_]) -> list[list[float]]:
@@ -177,3 +179,22 @@ class AdditiveLearner(Learner, Record):
     def expectations(self, rows: int) -> tuple[Expectation, ...]:
         """Return the noise in the means that the weights are computed from."""
         return newton_expectations(self.newton, rows)
+
+
+def indicator_rows(
+    features: Features, values: Sequence[NDArray[Any]], grid: RowGrid, known: NDArray[np.bool_]
+) -> IndicatorRows:
+    """Return the rows of `Features.rows` by their places: every coordinate of bins and keys is 0 or one step.
+
+    A row has one place in each column, or none, and the intercept; its step is the longest row divided by the
+    root of as many, rounded, and `RowGrid.row_steps` leaves room for that: no row is too long.
+    """
+    columns = [one for one in features.columns if not isinstance(one, NumberColumn)]
+    width = features.coordinates.width
+    places = np.full((int(known.sum()), len(columns) + 1), width, dtype=np.int16)
+    first = 0
+    for number, (column, held) in enumerate(zip(columns, values, strict=True)):
+        found = column.places(held[known])
+        places[:, number] = np.where(found < 0, width + 1, found + first)
+        first += column.width
+    return IndicatorRows(places, width + 1, int(np.rint(grid.row_steps / float(grid.largest))))

@@ -98,7 +98,7 @@ class NewtonLearner(Learner):
     def draw(self, values: Sequence[NDArray[Any]]) -> Drawn:
         """Return the weights: for each coordinate of the features, one for each score."""
         held, known, numbers = rows_of_classes(self.target, values)
-        weights = self.newton.release_steps(self.features.rows(held)[known], numbers)
+        weights = self.newton.release_steps(self.features.rows(held, known=known), numbers)
         return {"weights": weights.tolist()}
 
     def expectations(self, rows: int) -> tuple[Expectation, ...]:
@@ -111,7 +111,7 @@ def rows_of_classes(
 ) -> tuple[list[NDArray[Any]], NDArray[np.bool_], Integers]:
     """Return the features, which of their rows are of a declared class, and the numbers of those classes.
 
-    The features are not copied: rows on a grid, of which some are left out, take a quarter of the memory.
+    The features are not copied: `Features.rows` leaves rows out, and its rows take a quarter of the memory.
     """
     *held, labels = values
     numbers = target.numbers(labels)

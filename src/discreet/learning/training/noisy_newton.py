@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from discreet.array_types import Floats, Integers
 from discreet.errors import ParameterError
-from discreet.learning.design.row_grid import ROW_BITS, GridRows, RowGrid, blocks_of
+from discreet.learning.design.indicator_rows import DenseRows, IndicatorRows, RowSet
+from discreet.learning.design.row_grid import ROW_BITS, GridRows, RowGrid
 from discreet.learning.training.budgets import PureBudget, TrainingBudget
 from discreet.learning.training.score_losses import SCORE_BITS, SLOPE_STEPS, ScoreLoss
 from discreet.mechanisms.additive.gaussian import Gaussian
@@ -109,7 +110,7 @@ class NoisyNewton(Record):
         rows: int = 1,
         plan: NewtonPlan | None = None,
     ) -> None:
-        width = whole(grid.columns, "columns", least=1, most=1000)
+        width = grid.checked_width
         held = whole(rows, "rows", least=1, most=2**20)
         chosen = plan or (_PURE if isinstance(budget, PureBudget) else _NORMAL)
 
@@ -163,32 +164,32 @@ class NoisyNewton(Record):
         """
         return self.release_steps(self.grid.rounded(design), labels)
 
-    def release_steps(self, rows: GridRows, labels: ArrayLike) -> Floats:
+    def release_steps(self, rows: GridRows | IndicatorRows, labels: ArrayLike) -> Floats:
         """Return the weights for rows that are already on the grid.
 
         Rows may have fewer columns than the grid: those beyond are 0. They have their noise as all others,
         and no weights.
         """
-        numbers, width = np.asarray(labels), rows.shape[1]
+        held: RowSet = rows if isinstance(rows, IndicatorRows) else DenseRows(rows)
+        numbers, width = np.asarray(labels), held.width
         most = max(self.loss.scores, 2)
-        if numbers.shape != rows.shape[:1] or not np.isin(numbers, np.arange(most)).all():
+        if numbers.shape != (len(rows),) or not np.isin(numbers, np.arange(most)).all():
             raise ParameterError("labels", "are not one class for each row", f"numbers from 0 to {most - 1}")
         numbers = numbers.astype(np.int64)
-        inverse = self._inverse(self._released_matrix(rows))
+        inverse = self._inverse(self._released_matrix(held))
         weights, kept = (np.zeros((width, self.loss.scores)) for _ in range(2))
         late = self.plan.iterations // 2
         for time in range(self.plan.iterations):
-            weights = _shortened(weights + inverse @ self._released_gradient(rows, numbers, weights))
+            weights = _shortened(weights + inverse @ self._released_gradient(held, numbers, weights))
             kept += weights if time >= late else 0.0
         unit = float(self.grid.row_steps / (self.grid.steps * self.grid.largest))
         return kept / (self.plan.iterations - late) * unit
 
-    def _released_matrix(self, rows: GridRows) -> Floats:
+    def _released_matrix(self, rows: RowSet) -> Floats:
         """Release X^T X, for rows of length 1 at most."""
-        width = rows.shape[1]
+        width = rows.width
         products = np.zeros((self.grid.columns, self.grid.columns), dtype=np.int64)
-        for _, part in blocks_of(rows):
-            products[:width, :width] += (part.T @ part).astype(np.int64)
+        products[:width, :width] = rows.products()
         upper = np.triu_indices(self.grid.columns)
         square = np.zeros(products.shape)
         square[upper] = np.asarray(self.matrix.release(products[upper]), dtype=np.float64)
@@ -203,7 +204,7 @@ class NoisyNewton(Record):
         inverse: Floats = (vectors / (bent + self.plan.ridge * scale * sqrt(len(matrix)))) @ vectors.T
         return inverse
 
-    def _released_gradient(self, rows: GridRows, labels: Integers, weights: Floats) -> Floats:
+    def _released_gradient(self, rows: RowSet, labels: Integers, weights: Floats) -> Floats:
         """Release the negative gradient at weights, for rows of length 1 at most."""
         width, scores = weights.shape
         exact = np.zeros((self.grid.columns, scores), dtype=np.int64)
@@ -212,14 +213,14 @@ class NoisyNewton(Record):
         found: Floats = current().mark(steps / (self.grid.steps * SLOPE_STEPS))
         return found[:width]
 
-    def gradient_steps(self, rows: GridRows, labels: Integers, weights: Floats) -> Integers:
+    def gradient_steps(self, rows: RowSet, labels: Integers, weights: Floats) -> Integers:
         """Return the sum of rows times slopes, in steps: exact."""
         whole_weights = np.rint(weights * 2.0**_WEIGHT_BITS)
         unit = 2.0 ** (SCORE_BITS - ROW_BITS - _WEIGHT_BITS)
         total = np.zeros(weights.shape, dtype=np.int64)
-        for place, part in blocks_of(rows):
-            slopes = self.loss.slopes(np.floor((part @ whole_weights) * unit), labels[place])
-            total += (part.T @ slopes.astype(np.float64)).astype(np.int64)
+        for place, part in rows.parts():
+            slopes = self.loss.slopes(np.floor(part.scores(whole_weights) * unit), labels[place])
+            total += part.sums(slopes.astype(np.float64))
         return total
 
 
