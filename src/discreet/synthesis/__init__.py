@@ -6,10 +6,13 @@ measures tables of counts; models and rows are computed from these.
 - `Independent`: every column by itself.
 - `SpanningTree`: the pairs of columns that depend on each other most, as a tree.
 - `Adaptive`: round by round, what the model so far gets most wrong.
+- `PateGAN`, `GPATE`: a generator network behind teachers that vote (`discreet[learn-torch]`).
 
 A curator does the same in one charge: ``clinic.synthesize("visits", ["age", "city"], rho=0.01)``.
 `fidelity` compares synthetic rows with real ones, for the owner: it is not private.
 """
+
+from typing import TYPE_CHECKING
 
 from discreet.exports import publish
 from discreet.synthesis.columns.domain import CodedColumns
@@ -19,14 +22,29 @@ from discreet.synthesis.methods.spanning_tree import SpanningTree
 from discreet.synthesis.release.fidelity import Fidelity, fidelity
 from discreet.synthesis.release.synthetic_data import SyntheticData
 
+if TYPE_CHECKING:
+    from discreet.synthesis.generators.g_pate import GPATE
+    from discreet.synthesis.generators.generated_data import GeneratedData
+    from discreet.synthesis.generators.pate_gan import PateGAN
+
 __all__ = [
+    "GPATE",
     "Adaptive",
     "CodedColumns",
     "Fidelity",
+    "GeneratedData",
     "Independent",
+    "PateGAN",
     "SpanningTree",
     "SyntheticData",
     "fidelity",
 ]
 
-publish(__name__)
+publish(
+    __name__,
+    homes={
+        "GPATE": "discreet.synthesis.generators.g_pate",
+        "GeneratedData": "discreet.synthesis.generators.generated_data",
+        "PateGAN": "discreet.synthesis.generators.pate_gan",
+    },
+)

@@ -65,13 +65,15 @@ class CodedColumns:
 
         Rows are a frame or a mapping with these columns, or a two-dimensional array with as many.
         """
+        found = self.codes_of_all(rows)
+        return found[(found >= 0).all(axis=1)]
+
+    def codes_of_all(self, rows: object) -> Integers:
+        """Return all rows as codes, in order; -1 where a value has no cell."""
         values = [self._values(rows, place) for place in range(len(self.columns))]
         if len({len(one) for one in values}) != 1 or any(one.ndim != 1 for one in values):
             raise ParameterError("rows", "are not columns of the same length", "a frame with all columns")
-        found = np.stack(
-            [column.codes(one) for column, one in zip(self.columns, values, strict=True)], axis=1
-        )
-        return found[(found >= 0).all(axis=1)]
+        return np.stack([column.codes(one) for column, one in zip(self.columns, values, strict=True)], axis=1)
 
     def _values(self, rows: Any, place: int) -> NDArray[Any]:
         name = self.names[place]

@@ -12,8 +12,8 @@ import numpy as np
 from discreet.array_types import Floats, Integers
 from discreet.privacy.rational import Number, confidence_level, whole
 from discreet.synthesis.columns.domain import CodedColumns
-from discreet.synthesis.models.folding import FoldedModel
 from discreet.synthesis.models.measured import MeasuredTable
+from discreet.synthesis.models.row_model import RowModel
 
 if TYPE_CHECKING:
     import pandas
@@ -34,7 +34,7 @@ class SyntheticData:
         Its columns.
     measured : tuple of MeasuredTable
         The noisy tables that were released.
-    model : FoldedModel
+    model : RowModel
         The distribution that was made of them. Rows are drawn from it, and from nothing else.
     method : str
         Which synthesizer measured.
@@ -44,7 +44,7 @@ class SyntheticData:
 
     domain: CodedColumns
     measured: tuple[MeasuredTable, ...] = field(repr=False)
-    model: FoldedModel = field(repr=False)
+    model: RowModel = field(repr=False)
     method: str
     private: bool = True
 
