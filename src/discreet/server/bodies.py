@@ -52,8 +52,11 @@ class QuestionBody(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    question: StrictStr | TableOfCounts = Field(description="SQL over the declared tables, or many counts")
-    epsilon: ExactNumber | None = None
+    question: StrictStr | TableOfCounts = Field(
+        description="SQL over the declared tables, or many counts",
+        examples=["SELECT COUNT(*) AS n FROM visits"],
+    )
+    epsilon: ExactNumber | None = Field(default=None, examples=["0.5"])
     delta: ExactNumber | None = None
     rho: ExactNumber | None = None
     error: _Named | None = Field(default=None, description="instead of an offer: the margin of each output")

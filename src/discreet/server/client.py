@@ -28,6 +28,7 @@ from discreet.front import Spent
 from discreet.front.arguments import refuse_others
 from discreet.queries.counts import LinearQuestion
 from discreet.server.received_counts import received_counts, sent_question
+from discreet.server.remote_job import RemoteJob
 from discreet.server.wire_form import received, received_preview, received_release
 from discreet.visible import visible, visible_lines
 
@@ -134,6 +135,20 @@ class Connection:
         )
 
     sql = ask
+
+    def submit(self, question: str | LinearQuestion, *unnamed: NoReturn, **terms: Any) -> RemoteJob:
+        """Begin to spend and answer, and return at once. Takes what `ask` takes; `result` waits.
+
+        For questions that take longer than a connection should last. Nothing is lost if this process ends:
+        the same question is answered by `ask` later, at no cost if it was charged.
+        """
+        stated = dict(terms)
+        return RemoteJob(
+            start=lambda: self._post("jobs", question, unnamed, stated),
+            look=lambda identifier: self._get(f"jobs/{identifier}"),
+            answer=lambda: self.ask(question, **stated),
+            error=_error,
+        )
 
     def preview(self, question: str | LinearQuestion, *unnamed: NoReturn, **terms: Any) -> Preview:
         """Return what a question would cost and how wrong its answer would be. Spends nothing."""

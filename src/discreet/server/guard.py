@@ -210,7 +210,9 @@ def _word(path: str) -> str:
     if path in _PUBLIC:
         return _PUBLIC[path]
     word = path.removeprefix("/v1/").removeprefix("/")
-    return word if word in (*SCOPES, "label", "counts", "verify", "keys/revoke") else "other"
+    if word.startswith("jobs/"):
+        return "jobs"
+    return word if word in (*SCOPES, "label", "counts", "verify", "keys/revoke", "jobs") else "other"
 
 
 def header_of(scope: Arrival, name: bytes) -> bytes:

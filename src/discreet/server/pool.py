@@ -80,7 +80,11 @@ class Pool:
             self._begin(self._replace())
 
     async def do(
-        self, message: Mapping[str, object], *, is_allowed: Callable[[], bool] = lambda: True
+        self,
+        message: Mapping[str, object],
+        *,
+        is_allowed: Callable[[], bool] = lambda: True,
+        seconds: float | None = None,
     ) -> dict[str, Any]:
         """Have a worker answer a message; return its content, or a problem of the catalogue, and the slot.
 
@@ -92,6 +96,8 @@ class Pool:
             A word, and what belongs to it.
         is_allowed : callable
             Asked again when a worker is free: one who may no longer ask is not charged.
+        seconds : float, optional
+            How long to wait for a worker and how long it may take; by default what the limits say.
 
         Raises
         ------
@@ -101,8 +107,9 @@ class Pool:
         if self._stopping or self._waiting >= self._limits.waiting:
             raise ServiceRefusal("busy")
         reads_rows = message["word"] in _READING
+        longest = self._limits.seconds if seconds is None else seconds
         return await asyncio.shield(
-            self._begin(self._exchange(packed(message), is_allowed, reads_rows=reads_rows))
+            self._begin(self._exchange(packed(message), is_allowed, reads_rows=reads_rows, seconds=longest))
         )
 
     async def stop(self) -> None:
@@ -123,9 +130,9 @@ class Pool:
         return task
 
     async def _exchange(
-        self, message: bytes, is_allowed: Callable[[], bool], *, reads_rows: bool
+        self, message: bytes, is_allowed: Callable[[], bool], *, reads_rows: bool, seconds: float
     ) -> dict[str, Any]:
-        process: Process | None = await self._next_idle()
+        process: Process | None = await self._next_idle(seconds)
         assert process is not None  # noqa: S101
         may_go_on = False
         try:
@@ -138,7 +145,7 @@ class Pool:
         began = asyncio.get_running_loop().time()
         try:
             try:
-                async with asyncio.timeout(self._limits.seconds):
+                async with asyncio.timeout(seconds):
                     reply = await _send(process, message)
             except Exception:  # it took too long, it died, or it said what is no reply
                 self._begin(self._replace(process))
@@ -170,13 +177,13 @@ class Pool:
             if not self._ledger_is_away:
                 return
             with suppress(ServiceRefusal):
-                await self._exchange(_PROBE, lambda: True, reads_rows=False)
+                await self._exchange(_PROBE, lambda: True, reads_rows=False, seconds=self._limits.seconds)
 
-    async def _next_idle(self) -> Process:
+    async def _next_idle(self, seconds: float) -> Process:
         """Return a worker that does nothing and lives."""
         self._waiting += 1
         try:
-            async with asyncio.timeout(self._limits.seconds):
+            async with asyncio.timeout(seconds):
                 while True:
                     process = await self._idle.get()
                     if process.returncode is None:

@@ -21,9 +21,11 @@ class ServiceLimits:
     waiting : int
         How many questions may wait for one of them.
     each : int
-        How many requests of one key are worked on at a time.
+        How many requests of one key, and jobs of one name, are worked on at a time.
     seconds : float
         After which a worker that has not answered is killed. Its charge stays.
+    job_seconds : float
+        The same for a job.
     memory : int
         The address space of a worker, in MiB.
     slot : float
@@ -36,10 +38,11 @@ class ServiceLimits:
         The bytes of a request.
     """
 
-    workers: int = 2
+    workers: int = 4
     waiting: int = 256
     each: int = 8
     seconds: float = 300.0
+    job_seconds: float = 7200.0
     memory: int = 8192
     slot: float = 0.5
     groups: int = 1_000_000
@@ -50,7 +53,7 @@ class ServiceLimits:
         for name in ("workers", "waiting", "each", "memory", "groups", "characters", "body"):
             if getattr(self, name) < 1:
                 raise ParameterError(name, "is below 1", "1 or more")
-        for name in ("seconds", "slot"):
+        for name in ("seconds", "job_seconds", "slot"):
             value = getattr(self, name)
             if not (isfinite(value) and value > 0):
                 raise ParameterError(name, "is not a time", "seconds, more than 0")

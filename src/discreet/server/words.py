@@ -150,6 +150,7 @@ def _described(entry: Entry) -> dict[str, object]:
     """Return an entry in words. It holds no literal of a question."""
     body = entry.body
     words = [asked_in_words(body), visible(body.get("reason", ""))]
+    words += [f"agreed: {visible(one)}" for one in cast("list[object]", body.get("agreed", []))]
     if "charge" in body:
         words.append(f"of entry {visible(body['charge'])}")
     return {

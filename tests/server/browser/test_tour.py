@@ -1,119 +1,135 @@
 """The tour in a real browser: log in, preview, pay, repeat, be refused, read the ledger, revoke a key.
 
-It needs Playwright and Debian's Chromium. Neither is required by CI yet: where one is missing, it is skipped.
+On its way it looks at every page, in light and dark, on a desktop and on a phone. With SCREENSHOTS=folder it
+keeps the pictures of the documentation.
 """
 
 from __future__ import annotations
 
 import re
-import shutil
 
 import pytest
 
-from server.service import serving, write_small_clinic
+from server.browser.tab import findings, logged_in, new_tab
 
-CHROMIUM = shutil.which("chromium")
+pytestmark = pytest.mark.usual
 BY_CITY = "SELECT city, COUNT(*) AS n FROM visits GROUP BY city"
-WIDTHS = {"desktop": (1200, 800), "phone": (390, 844)}
-
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here; a browser is not required by CI yet"),
-]
+MARGIN = "#preview tbody td.number"
 
 
-@pytest.fixture(scope="module")
-def chromium():
-    playwright = pytest.importorskip(
-        "playwright.sync_api", reason="no Playwright here; a browser is not required by CI yet"
-    )
-    with playwright.sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
+def charges(clinic, name):
+    return sum(one["analyst"] == name for one in clinic.charges())
 
 
-@pytest.fixture(scope="module")
-def clinic(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("tour")
-    write_small_clinic(directory, epsilon=3, share=2)
-    with serving(directory) as found:
-        yield found
-
-
-def logged_in(chromium, clinic, name, role, width="desktop"):
-    """A tab of someone, and the problems that its console shows."""
-    size = dict(zip(("width", "height"), WIDTHS[width], strict=True))
-    tab = chromium.new_context(viewport=size).new_page()
-    problems = []
-    tab.on("pageerror", lambda error: problems.append(str(error)))
-    tab.on("console", lambda said: problems.append(said.text) if "Content Security" in said.text else None)
-    tab.goto(clinic.url)
-    tab.fill("#key", clinic.key(name, role))
-    tab.keyboard.press("Enter")
-    tab.wait_for_url("**/pages/data")
-    return tab, problems
-
-
-def test_an_analyst_from_the_preview_to_a_free_repeat(chromium, clinic):
-    tab, problems = logged_in(chromium, clinic, "ana", "analyst")
-    tab.click("nav >> text=Ask")
-    tab.fill("#question", BY_CITY)
-    tab.wait_for_selector("#preview .steps")
-    before = tab.inner_text("#preview tbody td.number")
-    tab.focus("[data-slider] input")
+def test_an_analyst_from_the_preview_to_a_refusal(chromium, clinic):
+    tab = logged_in(chromium, clinic, "ana", "analyst")
+    page = tab.page
+    tab.check()
+    tab.go("Ask")
+    page.type("#question", "SELECT ci")
+    page.wait_for_selector(".found li")
+    assert not findings(page), "with names to choose from"
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.keyboard.type(BY_CITY.removeprefix("SELECT city"))
+    assert page.input_value("#question") == BY_CITY
+    page.wait_for_selector("#preview .steps")
+    before = page.inner_text(MARGIN)
+    page.focus("[data-slider] input")
     for _ in range(8):
-        tab.keyboard.press("ArrowRight")
-    tab.wait_for_function(
-        "before => document.querySelector('#preview tbody td.number').innerText !== before", arg=before
+        page.keyboard.press("ArrowRight")
+    page.wait_for_function(
+        "([where, before]) => document.querySelector(where).innerText !== before", arg=[MARGIN, before]
     )
-    less = [
-        float(re.sub(r"[^\d.]", "", text)) for text in (before, tab.inner_text("#preview tbody td.number"))
-    ]
-    assert less[1] < less[0], "a larger epsilon, a smaller error"
-    assert not clinic.charges(), "a preview is free"
-    tab.click("text=Pay and ask")
-    tab.wait_for_selector(".chart circle")
-    assert tab.locator(".chart circle").count() == 2
-    assert len(clinic.charges()) == 1
-    tab.click("nav >> text=History")
-    tab.click("text=Show again, free")
-    tab.wait_for_selector(".chart circle")
-    assert "nothing" in tab.inner_text(".price")
-    assert len(clinic.charges()) == 1
-    assert tab.locator("nav >> text=Ledger").count() == 0
-    tab.goto(f"{clinic.url}/pages/ledger")
-    assert "this key may not do this" in tab.inner_text("main")
-    tab.goto(f"{clinic.url}/pages/ask")
-    tab.fill("#question", BY_CITY)
-    tab.fill("#epsilon", "9")
-    tab.click("text=Pay and ask")
-    tab.wait_for_selector(".problem")
-    assert "budget_exceeded" in tab.inner_text("#preview")
-    assert not problems
+    margins = [float(re.sub(r"[^\d.]", "", text)) for text in (before, page.inner_text(MARGIN))]
+    assert margins[1] < margins[0], "a larger epsilon, a smaller error"
+    assert charges(clinic, "ana") == 0, "a preview is free"
+    tab.check()
+    tab.picture("preview", 860)
+
+    page.click("text=Pay and ask")
+    page.wait_for_selector(".chart circle")
+    assert page.locator(".chart circle").count() == 10
+    assert charges(clinic, "ana") == 1
+    tab.check()
+    tab.picture("answer", 720)
+
+    tab.go("History")
+    tab.check()
+    page.click("text=Show again, free")
+    page.wait_for_selector(".chart circle")
+    assert "nothing" in page.inner_text(".price")
+    assert charges(clinic, "ana") == 1
+
+    assert page.locator("nav >> text=Ledger").count() == 0
+    page.goto(f"{clinic.url}/pages/ledger")
+    assert "this key may not do this" in page.inner_text("main")
+    tab.check()
+
+    tab.go("Ask")
+    page.fill("#question", BY_CITY)
+    page.fill("#epsilon", "9")
+    page.click("text=Pay and ask")
+    page.wait_for_selector(".problem")
+    assert "budget_exceeded" in page.inner_text("#preview")
+    assert charges(clinic, "ana") == 1
+    tab.check()
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_an_owner_reads_the_ledger_and_ends_a_session(chromium, clinic, width):
-    name = f"guest-{width}"
-    owner, problems = logged_in(chromium, clinic, f"owner-{width}", "owner", width)
-    guest, _ = logged_in(chromium, clinic, name, "analyst", width)
-    for page in ("Data", "Budget", "Ask", "History", "Ledger", "Owner"):
-        owner.click(f"nav >> text={page}")
-        owner.wait_for_url(f"**/pages/{page.lower()}")
-        assert owner.evaluate("document.documentElement.scrollWidth <= innerWidth"), page
-    owner.goto(f"{clinic.url}/pages/ledger")
-    owner.click("text=Verify every entry")
-    owner.wait_for_selector("text=Intact")
-    owner.goto(f"{clinic.url}/pages/budget")
-    owner.click("h1 .term")
-    assert owner.locator("#term-budget").is_visible()
-    owner.keyboard.press("Escape")
-    owner.goto(f"{clinic.url}/pages/owner")
-    row = owner.locator("tr", has_text=name)
+def test_an_analyst_pays_for_all_counts_and_reads_some(chromium, clinic):
+    tab = logged_in(chromium, clinic, "eve", "analyst")
+    page = tab.page
+    tab.go("Ask")
+    page.click("text=Many counts at once")
+    page.type("#columns", "ag")
+    page.wait_for_selector(".found li")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.fill("#width", "10")
+    page.wait_for_selector("#preview .steps")
+    tab.check()
+    page.click("text=Pay and ask")
+    page.wait_for_selector(".chart circle")
+    assert page.locator(".chart circle").count() == 12
+    page.select_option("#from0", label="20")
+    page.select_option("#to0", label="40")
+    page.click("#read button.primary")
+    page.wait_for_selector("#read .good")
+    assert "20 <= age < 40" in page.inner_text("#read .good")
+    assert charges(clinic, "eve") == 1
+    tab.check()
+
+
+def test_an_owner_reads_the_ledger_and_ends_a_session(chromium, clinic):
+    tab, guest = logged_in(chromium, clinic, "olga", "owner"), logged_in(chromium, clinic, "ben", "analyst")
+    page = tab.page
+    for name in ("Data", "Budget", "Ask", "History", "Ledger"):
+        tab.go(name)
+    page.click("text=Verify every entry")
+    page.wait_for_selector("text=Intact")
+    tab.check()
+    tab.go("Budget")
+    tab.check()
+    page.click("h1 .term")
+    assert page.locator("#term-budget").is_visible()
+    assert not findings(page), "with an explanation open"
+    page.keyboard.press("Escape")
+    tab.go("Owner")
+    page.fill("#name", "newcomer")
+    page.click("text=Create")
+    page.wait_for_selector(".secret")
+    tab.check()
+    row = page.locator("tr", has=page.get_by_role("cell", name="ben", exact=True))
     row.locator("[name=reason]").fill("the tour is over")
     row.locator("button").click()
-    owner.wait_for_selector("text=Revoked:")
-    guest.reload()
-    guest.wait_for_url("**/pages/login")
-    assert not problems
+    page.wait_for_selector("text=Revoked:")
+    guest.page.reload()
+    guest.page.wait_for_url("**/pages/login")
+    guest.check()
+
+
+def test_what_shuts_somebody_out_is_seen(chromium, clinic):
+    page = new_tab(chromium, clinic.url).page
+    assert not findings(page)
+    page.evaluate("document.querySelector('#key').replaceWith(document.createElement('input'))")
+    assert any(one.startswith("label") for one in findings(page))

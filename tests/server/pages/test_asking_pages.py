@@ -58,6 +58,13 @@ def test_an_answer_is_charged_once_and_shown_with_its_intervals(dashboard):
     assert len(charges(dashboard)) == before + 1
 
 
+def test_what_is_bought_is_said_before_and_after(dashboard):
+    user = dashboard.user("buying")
+    fields = {"question": BY_CITY, "epsilon": "0.0371", "buy": "limits"}
+    assert "is bought first" in user.send("/pages/ask/preview", **fields).text
+    assert "Bought: at most" in user.send("/pages/ask", **fields).text
+
+
 def test_history_repeats_for_free_and_is_ones_own(dashboard):
     user, other = dashboard.user("remembering"), dashboard.user("forgetful")
     user.send("/pages/ask", question=BY_CITY, epsilon="0.0372")
@@ -110,6 +117,7 @@ def test_a_repeat_never_pays(dashboard, monkeypatch):
         ({"question": BY_CITY, "epsilon": "41"}, "budget_exceeded"),
         ({"question": BY_CITY, "rows": "many"}, "malformed"),
         ({"question": BY_CITY, "error": "n"}, "malformed"),
+        ({"question": BY_CITY, "buy": "all"}, "malformed"),
         ({"question": "", "epsilon": "1"}, None),
         ({"question": "x" * 100_001}, "too_large"),
         ({"question": BY_CITY, "unknown": "1"}, "malformed"),

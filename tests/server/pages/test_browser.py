@@ -27,6 +27,7 @@ def arrival(path, method="GET", **headers):
         ("/pagesx", "GET", None),
         ("/pages/ask", "GET", "page/ask"),
         ("/pages/ask/preview", "POST", "page/ask"),
+        ("/pages/counts/read", "POST", "page/counts"),
         ("/pages/anything", "GET", "page"),
     ],
 )
@@ -64,3 +65,21 @@ def test_two_headers_of_cookies_are_nobodys(browser):
     assert browser.key_of(arrival("/pages/data", host="[::1]:8080", cookie=cookie)).name == "ana"
     elsewhere = arrival("/pages/data", host="clinic.example", cookie=cookie)
     assert browser.key_of(elsewhere) is None, "there the cookie has the name that needs encryption"
+
+
+def test_a_key_in_a_header_does_nothing_on_pages(dashboard):
+    """Only the session says who asks: the header of programs neither opens a page nor changes its reader."""
+    header = {"authorization": f"Bearer {dashboard.keys.create('in a header', role='owner')[1]}"}
+    stranger, analyst = dashboard.visitor(), dashboard.user("in a session")
+    assert stranger.get("/v1/ledger", headers=header).status_code == 200, "the key is good"
+    assert stranger.get("/pages/data", headers=header).headers["location"] == "/pages/login"
+    assert analyst.get("/pages/ledger", headers=header).status_code == 403
+    sent = {
+        "form_token": analyst.token(),
+        "question": "SELECT COUNT(*) AS n FROM visits",
+        "epsilon": "0.0381",
+    }
+    assert analyst.post("/pages/ask", data=sent, headers=header).status_code == 200
+    charges = [one for one in dashboard.pool.curator.ledger.entries() if one.kind == "charge"]
+    assert charges[-1].body["analyst"] == "in a session"
+    assert dashboard.logged()[-1]["name"] == "in a session"

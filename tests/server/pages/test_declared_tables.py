@@ -14,6 +14,7 @@ def test_tables_in_words():
                 "columns": {
                     "cost": {"node": "bounds", "lower": "0", "upper": "5000", "step": "1/100"},
                     'odd "name"': {"node": "keys", "values": ["a", None, 3]},
+                    "third": {"node": "bounds", "lower": "-1/3", "upper": "2024-12-31", "step": None},
                     "long": {"sha256": "ab"},
                 },
                 "through": {"table": "patients"},
@@ -22,8 +23,9 @@ def test_tables_in_words():
     )
     assert found.limits == "at most 25 rows and 3 groups of each person count"
     assert [(one.kind, one.words) for one in found.columns] == [
-        ("bounds", "0 to 5000, in steps of 1/100"),
+        ("bounds", "0 to 5,000, in steps of 0.01"),
         ("keys", "3 values"),
+        ("bounds", "-1/3 to 2024-12-31"),
         ("", '{"sha256": "ab"}'),
     ]
     assert found.columns[1].keys == ("a", "no value", "3")

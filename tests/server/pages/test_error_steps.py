@@ -6,6 +6,8 @@ import pytest
 
 from discreet.server.pages.error_steps import error_steps_of, prices_around
 
+FACTORS = (0.25, 0.5, 2.0, 4.0)
+
 
 def found(*margins, fits=1):
     outputs = [{"name": f"o{place}", "margin": one} for place, one in enumerate(margins)]
@@ -13,14 +15,14 @@ def found(*margins, fits=1):
 
 
 def test_prices_around_what_was_typed():
-    assert prices_around("0.2", found()) == ("0.2", ["0.05", "0.1", "0.4", "0.8"])
-    assert prices_around("", found()) == ("0.5", ["0.125", "0.25", "1", "2"])
-    assert prices_around("1/3", found()) == ("", [])
+    assert prices_around("0.2", found(), FACTORS) == ("0.2", ["0.05", "0.1", "0.4", "0.8"])
+    assert prices_around("", found(), FACTORS) == ("0.5", ["0.125", "0.25", "1", "2"])
+    assert prices_around("1/3", found(), FACTORS) == ("", [])
 
 
 @pytest.mark.parametrize("typed", ["nan", "inf", "-1", "0", "x", "9" * 5000])
 def test_no_prices_around_what_is_none(typed):
-    assert prices_around(typed, {**found(), "epsilon": None}) == ("", [])
+    assert prices_around(typed, {**found(), "epsilon": None}, FACTORS) == ("", [])
 
 
 def test_steps_are_in_proportion():

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from discreet.server.catalogue import ServiceRefusal
-from discreet.server.pages.forms import question_body, read_fields, stated_errors
+from discreet.server.pages.forms import question_body, question_fields, read_fields, stated_numbers
 
-EMPTY = dict.fromkeys(("question", "epsilon", "delta", "error", "confidence", "rows"), "")
+EMPTY = dict.fromkeys(("question", "epsilon", "delta", "error", "confidence", "rows", "buy"), "")
 
 
 def test_fields_are_read():
@@ -32,12 +32,24 @@ def test_a_wanted_error_stands_instead_of_a_price():
         "question": "",
         "error": {"n": "3", "m": "1/2"},
     }
-    assert stated_errors("a=b=3") == {"a=b": "3"}
-    assert stated_errors(" , ") == {}
+    assert stated_numbers("a=b=3", "") == {"a=b": "3"}
+    assert stated_numbers(" , ", "") == {}
+
+
+def test_the_fields_of_a_body_send_it_again():
+    typed = {
+        **EMPTY,
+        "question": "SELECT 1",
+        "error": "n=3, m=1/2",
+        "rows": "7",
+        "delta": "1e-6",
+        "buy": "both",
+    }
+    assert question_fields(question_body(typed)) == typed
 
 
 @pytest.mark.parametrize(
-    "typed", [{"error": "n"}, {"error": "=3"}, {"error": "n=1,n=2"}, {"rows": "9" * 400}]
+    "typed", [{"error": "n"}, {"error": "=3"}, {"error": "n=1,n=2"}, {"rows": "9" * 400}, {"buy": "all"}]
 )
 def test_what_cannot_be_read_is_refused(typed):
     with pytest.raises(ServiceRefusal):

@@ -30,6 +30,19 @@ def test_a_repeat_moves_to_the_front_and_keeps_its_price():
     ]
 
 
+def test_many_counts_are_told_in_words():
+    asked = {
+        "kind": "ranges",
+        "table": "visits",
+        "columns": ["age", "cost"],
+        "width": {"age": "10"},
+        "by": ["city"],
+    }
+    found = History().add("ana", {"question": asked}, answered())
+    assert found.words == "All ranges of age, cost in visits; cells of width age 10; for each city"
+    assert History().add("ana", {"question": "SELECT 1"}, answered()).words == "SELECT 1"
+
+
 def test_the_oldest_are_forgotten():
     history = History()
     for place in range(300):

@@ -10,7 +10,13 @@ from server.pages.dashboard import BY_CITY
 
 def test_declarations_are_shown(dashboard):
     page = dashboard.user("reader").get("/pages/data").text
-    for word in ("visits", "patient_id", "at most 2 rows of each person count", "0 to 5000", "Taipei"):
+    for word in (
+        "visits",
+        "patient_id",
+        "at most 2 rows of each person count",
+        "0 to 5,000, in steps of 0.01",
+        "Taipei",
+    ):
         assert word in page
 
 

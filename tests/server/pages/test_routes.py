@@ -13,6 +13,9 @@ FORMS = {
     "logout": {},
     "ask": {"question": BY_CITY, "epsilon": "0.01"},
     "ask/preview": {"question": BY_CITY, "epsilon": "0.01"},
+    "counts": {"kind": "ranges", "table": "visits", "columns": "age", "epsilon": "0.01"},
+    "counts/preview": {"kind": "ranges", "table": "visits", "columns": "age", "epsilon": "0.01"},
+    "counts/read": {"number": "1"},
     "history/repeat": {"number": "1"},
     "history/label": {"number": "1"},
     "ledger": {},
@@ -48,7 +51,9 @@ def test_every_form_that_is_shown_has_the_token(dashboard):
         assert user.token() in form
 
 
-@pytest.mark.parametrize("path", ["login", "data", "budget", "ask", "history", "ledger", "owner", "nowhere"])
+@pytest.mark.parametrize(
+    "path", ["login", "data", "budget", "ask", "counts", "history", "ledger", "owner", "nowhere"]
+)
 def test_S9_pages_allow_only_files_of_their_own(dashboard, path):
     answer = dashboard.user("headers", "owner").get(f"/pages/{path}")
     policies = answer.headers.get_list("content-security-policy")
@@ -74,6 +79,8 @@ def test_what_is_sent_is_never_shown_unescaped(dashboard):
         user.send("/pages/ask/preview", question=BY_CITY, epsilon="1", error=f"{EVIL}=1").text,
         user.send("/pages/ask", question=named.format("n", f'"{EVIL}"'), epsilon="1").text,
         user.send("/pages/ask", question=named.format(f'"{EVIL}"', "visits"), epsilon="0.01").text,
+        user.send("/pages/counts/preview", kind=EVIL, table=EVIL, columns=EVIL, by=EVIL, width=EVIL).text,
+        user.send("/pages/counts", kind="ranges", table="visits", columns=EVIL[:20], epsilon="1").text,
         user.get("/pages/history").text,
         user.get("/pages/budget").text,
         user.get("/pages/ledger").text,

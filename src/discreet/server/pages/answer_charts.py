@@ -8,9 +8,20 @@ from typing import Any
 
 from discreet.records import dataclass
 
-__all__ = ["Chart", "Mark", "Tick", "answer_columns_of", "charts_of", "ticks_between"]
+__all__ = [
+    "MOST_GROUPS",
+    "Chart",
+    "Mark",
+    "Tick",
+    "answer_columns_of",
+    "chart_of",
+    "charts_of",
+    "ticks_between",
+]
 
-_MOST_GROUPS = 60
+MOST_GROUPS = 60
+"""How many groups a chart shows."""
+
 _WIDTH = 100.0
 _TICKS = 5
 _LARGEST = 1e150
@@ -53,8 +64,8 @@ class Chart:
 
     Attributes
     ----------
-    output : str
-        Its name.
+    title : str
+        What it shows: the name of the output, or of a table of counts.
     marks : tuple of Mark
         The groups, as many as are drawn.
     ticks : tuple of Tick
@@ -63,7 +74,7 @@ class Chart:
         How many more groups the table has.
     """
 
-    output: str
+    title: str
     marks: tuple[Mark, ...]
     ticks: tuple[Tick, ...]
     left_out: int
@@ -81,18 +92,18 @@ def charts_of(content: Mapping[str, Any]) -> list[Chart]:
     """Return a chart for every output whose answers and intervals are numbers."""
     rows = content["rows"]
     keys, outputs = answer_columns_of(content)
-    return [chart for one in outputs if (chart := _chart(one, keys, rows)) is not None]
-
-
-def _chart(output: str, keys: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Chart | None:
-    read = [
-        (", ".join("no value" if row[key] is None else str(row[key]) for key in keys), *found)
-        for row in rows
-        if (found := _numbers(output, row)) is not None
+    named = [
+        (", ".join("no value" if row[key] is None else str(row[key]) for key in keys), row) for row in rows
     ]
+    return [chart for one in outputs if (chart := chart_of(one, one, named)) is not None]
+
+
+def chart_of(title: str, output: str, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> Chart | None:
+    """Return the chart of an output for rows that have names; None if no row has numbers."""
+    read = [(name, *found) for name, row in rows if (found := _numbers(output, row)) is not None]
     if not read:
         return None
-    drawn = read[:_MOST_GROUPS]
+    drawn = read[:MOST_GROUPS]
     ticks = ticks_between(min(0.0, *(one[2] for one in drawn)), max(0.0, *(one[3] for one in drawn)))
     low, high = ticks[0], ticks[-1]
 
@@ -100,7 +111,7 @@ def _chart(output: str, keys: Sequence[str], rows: Sequence[Mapping[str, Any]]) 
         return round(_WIDTH * (number - low) / (high - low), 3)
 
     return Chart(
-        output=output,
+        title=title,
         marks=tuple(
             Mark(
                 group=group or output,

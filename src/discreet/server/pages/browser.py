@@ -18,7 +18,7 @@ __all__ = ["BrowserEntrance"]
 
 _LOGIN = "/pages/login"
 _ROOT = "/pages/"
-_NAMES = ("ask", "budget", "data", "history", "ledger", "login", "logout", "owner", "static")
+_NAMES = ("ask", "budget", "counts", "data", "history", "ledger", "login", "logout", "owner", "static")
 _LOOPBACK = (b"localhost", b"127.0.0.1", b"[::1]")
 
 

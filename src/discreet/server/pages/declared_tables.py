@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 from discreet.records import dataclass
 
-__all__ = ["ColumnView", "TableView", "table_views"]
+__all__ = ["ColumnView", "TableView", "table_views", "typed_name"]
 
 _MOST_KEYS = 200
 
@@ -37,7 +38,7 @@ class ColumnView:
     @property
     def sql(self) -> str:
         """The name as it is typed."""
-        return _typed(self.name)
+        return typed_name(self.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +68,7 @@ class TableView:
     @property
     def sql(self) -> str:
         """The name as it is typed."""
-        return _typed(self.name)
+        return typed_name(self.name)
 
 
 def table_views(tables: Mapping[str, Any]) -> list[TableView]:
@@ -97,8 +98,10 @@ def _column(name: str, declared: Any) -> ColumnView:
     node = declared.get("node") if isinstance(declared, Mapping) else None
     if node == "bounds" and {"lower", "upper"} <= declared.keys():
         step = declared.get("step")
-        words = f"{declared['lower']} to {declared['upper']}"
-        return ColumnView(name=name, kind="bounds", words=f"{words}, in steps of {step}" if step else words)
+        words = f"{_decimal(declared['lower'])} to {_decimal(declared['upper'])}"
+        return ColumnView(
+            name=name, kind="bounds", words=f"{words}, in steps of {_decimal(step)}" if step else words
+        )
     values = declared.get("values") if node == "keys" else None
     if isinstance(values, list):
         shown = tuple("no value" if one is None else str(one) for one in values[:_MOST_KEYS])
@@ -106,9 +109,19 @@ def _column(name: str, declared: Any) -> ColumnView:
     return ColumnView(name=name, kind="keys" if node == "keys" else "", words=_written(declared))
 
 
-def _typed(name: str) -> str:
+def typed_name(name: str) -> str:
+    """Return a name as it is typed in SQL: in quotation marks, if it needs them."""
     quoted = name.replace('"', '""')
     return name if name.isidentifier() and name.isascii() else f'"{quoted}"'
+
+
+def _decimal(exact: str) -> str:
+    """Return an exact number, such as 1/100, as a reader writes it, unless digits would be lost."""
+    try:
+        value = float(Fraction(exact))
+    except (OverflowError, ValueError):  # too large, or a day
+        return exact
+    return f"{value:,.12g}" if Fraction(f"{value:.12g}") == Fraction(exact) else exact
 
 
 def _written(value: object) -> str:

@@ -10,7 +10,6 @@ from discreet.records import dataclass
 
 __all__ = ["ErrorStep", "error_steps_of", "prices_around"]
 
-_FACTORS = (0.25, 0.5, 2.0, 4.0)
 _LONGEST_NUMBER = 20
 
 
@@ -39,7 +38,7 @@ class ErrorStep:
     fits: bool
 
 
-def prices_around(typed: str, found: Mapping[str, Any]) -> tuple[str, list[str]]:
+def prices_around(typed: str, found: Mapping[str, Any], factors: Sequence[float]) -> tuple[str, list[str]]:
     """Return the price of a preview, and those to compare it with; none if it has no pure epsilon."""
     try:
         price = float(typed) if len(typed) <= _LONGEST_NUMBER and typed else float(found["epsilon"])
@@ -47,7 +46,7 @@ def prices_around(typed: str, found: Mapping[str, Any]) -> tuple[str, list[str]]
         return "", []
     if not isfinite(price) or price <= 0:
         return "", []
-    return f"{price:.4g}", [f"{price * factor:.4g}" for factor in _FACTORS]
+    return f"{price:.4g}", [f"{price * factor:.4g}" for factor in factors]
 
 
 def error_steps_of(chosen: str, previews: Mapping[str, Mapping[str, Any]]) -> list[ErrorStep]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import parse_qsl
 
 from discreet.server.catalogue import ServiceRefusal
 
-__all__ = ["question_body", "read_fields", "stated_errors"]
+__all__ = ["question_body", "question_fields", "read_fields", "stated_numbers"]
 
 _MOST_FIELDS = 32
 _TERMS = ("epsilon", "delta", "confidence", "rows")
+_BOUGHT = {"": (), "bounds": ("bounds",), "limits": ("limits",), "both": ("bounds", "limits")}
 
 
 def read_fields(body: bytes, known: Iterable[str]) -> dict[str, str]:
@@ -41,26 +42,38 @@ def read_fields(body: bytes, known: Iterable[str]) -> dict[str, str]:
 def question_body(fields: dict[str, str]) -> dict[str, Any]:
     """Return what is sent to ``/v1/preview`` and ``/v1/ask`` for the fields of the editor.
 
-    A margin that is wanted stands instead of an epsilon. Numbers go on as they were typed: who reads them
-    there says what is wrong with them.
+    A margin that is wanted stands instead of an epsilon, and "auto" for what is bought. Numbers go on as
+    they were typed: who reads them there says what is wrong with them.
     """
     body: dict[str, Any] = {"question": fields["question"].replace("\r\n", "\n").strip()}
     stated = {name: fields[name].strip() for name in _TERMS if fields[name].strip()}
-    if errors := stated_errors(fields["error"]):
+    if errors := stated_numbers(fields["error"], "the wanted error is written as: n=100, mean_cost=5"):
         stated.pop("epsilon", None)
         body["error"] = errors
+    if (buy := fields["buy"]) not in _BOUGHT:
+        raise ServiceRefusal("malformed")
+    body |= dict.fromkeys(_BOUGHT[buy], "auto")
     if "rows" in stated:
         body["rows"] = _whole(stated.pop("rows"))
     return {**body, **stated}
 
 
-def stated_errors(text: str) -> dict[str, str]:
-    """Return the margin that is wanted for each output, of ``n=100, mean_cost=5``."""
+def question_fields(body: Mapping[str, Any]) -> dict[str, str]:
+    """Return the fields of the editor that send a body."""
+    errors = ", ".join(f"{name}={one}" for name, one in body.get("error", {}).items())
+    bought = tuple(one for one in _BOUGHT["both"] if one in body)
+    buy = next(name for name, terms in _BOUGHT.items() if terms == bought)
+    stated = {name: str(body.get(name, "")) for name in ("question", *_TERMS)}
+    return {**stated, "error": errors, "buy": buy}
+
+
+def stated_numbers(text: str, example: str) -> dict[str, str]:
+    """Return the number that is stated for each name, of ``n=100, mean_cost=5``."""
     found: dict[str, str] = {}
     for pair in filter(None, (one.strip() for one in text.replace("\n", ",").split(","))):
         name, equals, number = (one.strip() for one in pair.rpartition("="))
         if not equals or not name or name in found:
-            raise ServiceRefusal("malformed", "the wanted error is written as: n=100, mean_cost=5")
+            raise ServiceRefusal("malformed", example)
         found[name] = number
     return found
 

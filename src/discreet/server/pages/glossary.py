@@ -70,6 +70,10 @@ TERMS = {
         "The fingerprint of the latest entry. Keep a copy elsewhere: with it anyone can check later that "
         "nothing before it was changed or cut off."
     ),
+    "cell": (
+        "A column of numbers is cut into cells of equal width, and rows are counted in each. Ranges begin "
+        "and end where a cell does: with a width of 10, from 20 up to 40, but not from 25."
+    ),
     "scope": "What a key may be used for, such as preview or ask.",
     "role": "An owner does everything; an analyst previews and asks; an auditor reads the ledger only.",
     "cap": "The most that may be spent: by all together, and by each analyst under it.",

@@ -15,6 +15,7 @@ from discreet.records import dataclass
 __all__ = ["AskedBefore", "History"]
 
 _MOST = 200
+_KINDS = {"ranges": "All ranges", "cdf": "Distribution", "marginals": "Marginals"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +41,22 @@ class AskedBefore:
     paid: str
     entry: int | None
     time: str
+
+    @property
+    def words(self) -> str:
+        """The question, for a reader: SQL as it was typed, many counts in a sentence."""
+        asked = self.body["question"]
+        if isinstance(asked, str):
+            return asked
+        width = asked.get("width", "")
+        if isinstance(width, dict):
+            width = ", ".join(f"{name} {one}" for name, one in width.items())
+        parts = [
+            f"{_KINDS[asked['kind']]} of {', '.join(asked['columns'])} in {asked['table']}",
+            f"cells of width {width}" if width else "",
+            f"for each {', '.join(asked['by'])}" if asked.get("by") else "",
+        ]
+        return "; ".join(filter(None, parts))
 
 
 class History:

@@ -12,6 +12,7 @@ from discreet.server.catalogue import CATALOGUE, ServiceRefusal
 from discreet.server.guard import PASSED, App
 from discreet.server.pages.browser import BrowserEntrance
 from discreet.server.pages.forms import read_fields
+from discreet.server.pages.history import AskedBefore
 from discreet.server.pages.inner_words import say
 from discreet.server.pages.sessions import BrowserSession
 from discreet.server.pages.templates import rendered
@@ -67,6 +68,19 @@ class Page:
         found = await say(self.words, self.request.scope, path, body, **query)
         if "error" in found:
             raise ServiceRefusal(found["error"]["code"], found["error"]["message"])
+        return found
+
+    def asked(self, number: str) -> AskedBefore:
+        """Return a question that the one who is logged in asked before.
+
+        Raises
+        ------
+        ServiceRefusal
+            If they have none of this number.
+        """
+        found = self.browser.sessions.history.find(self.session.key.name, number)
+        if found is None:
+            raise ServiceRefusal("not_found")
         return found
 
     def check_scope(self, scope: str) -> None:

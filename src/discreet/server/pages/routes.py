@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from discreet.server.catalogue import ServiceRefusal, problem_of
 from discreet.server.guard import PASSED, App
-from discreet.server.pages import asking_pages, entering_pages, owner_pages, reading_pages
+from discreet.server.pages import asking_pages, counting_pages, entering_pages, owner_pages, reading_pages
 from discreet.server.pages.browser import BrowserEntrance
 
 __all__ = ["pages_application"]
@@ -40,6 +40,10 @@ def pages_application(words: App, browser: BrowserEntrance) -> Starlette:
             Route("/ask", asking_pages.editor, methods=["GET"]),
             Route("/ask", asking_pages.answer, methods=["POST"]),
             Route("/ask/preview", asking_pages.preview, methods=["POST"]),
+            Route("/counts", counting_pages.counts_editor, methods=["GET"]),
+            Route("/counts", counting_pages.counts_answer, methods=["POST"]),
+            Route("/counts/preview", counting_pages.counts_preview, methods=["POST"]),
+            Route("/counts/read", counting_pages.read_count, methods=["POST"]),
             Route("/history", asking_pages.history),
             Route("/history/repeat", asking_pages.repeat, methods=["POST"]),
             Route("/history/label", asking_pages.label, methods=["POST"]),

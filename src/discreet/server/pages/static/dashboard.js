@@ -1,10 +1,9 @@
-// The editor: a live preview, a slider, names that can be inserted. Every page works without this file.
+// The editor: a live preview and a slider. Every page works without this file.
 "use strict";
 
 const form = document.querySelector("form[data-live]");
 
 if (form) {
-  const question = form.elements.question;
   const epsilon = form.elements.epsilon;
   const preview = document.getElementById("preview");
   const slider = form.querySelector("[data-slider]");
@@ -13,7 +12,7 @@ if (form) {
   let current = null;
 
   async function refresh() {
-    if (!question.value.trim()) return;
+    if (!form.checkValidity()) return;
     if (current) current.abort();
     current = new AbortController();
     const fields = new URLSearchParams(new FormData(form));
@@ -51,25 +50,18 @@ if (form) {
     if (event.target === epsilon) place();
     if (event.target !== range) soon();
   });
-  question.addEventListener("keydown", (event) => {
+  form.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
       clearTimeout(waiting);
       refresh();
     }
   });
-  form.addEventListener("click", (event) => {
-    const name = event.target.closest("[data-insert]");
-    if (!name) return;
-    question.setRangeText(name.dataset.insert, question.selectionStart, question.selectionEnd, "end");
-    question.focus();
-    soon();
-  });
   preview.addEventListener("click", (event) => {
     const price = event.target.closest("[data-epsilon]");
     if (!price) return;
     epsilon.value = price.dataset.epsilon;
-    form.elements.error.value = "";
+    if (form.elements.error) form.elements.error.value = "";
     place();
     refresh();
   });
