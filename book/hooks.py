@@ -61,6 +61,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
                 *(f"guides/{name}.md" for name in GUIDES),
                 "recipes.md",
                 "deep_learning.md",
+                "private_teachers.md",
                 "auditing_models.md",
                 {"Examples": ["examples/index.md", *examples]},
             ]

@@ -31,8 +31,8 @@ PEERS = {
     "prv-accountant": ("prv_accountant_peer", "prv-accountant", ["prv-accountant"]),
     "Opacus": ("opacus_peer", "opacus", ["torch==2.13.0", "opacus"]),
     "SmartNoise SQL": ("smartnoise_peer", "smartnoise-sql", ["smartnoise-sql"]),
-    "Tumult Analytics": (None, "tmlt.analytics", ["tmlt.analytics"]),
-    "private-pgm": (None, "private-pgm", ["private-pgm"]),
+    "Tumult Analytics": ("tumult_peer", "tmlt.analytics", ["tmlt.analytics"]),
+    "private-pgm": (None, "mbi", ["mbi>=2,<3"]),
 }
 """The script that does the work (None: only installed), the package, and what is installed for it."""
 

@@ -130,6 +130,23 @@ print(f"answers that are right {answered:.2f}, of a student that learned from th
 votes = dp.learning.LNMax(gamma=0.05, teachers=40, classes=10)
 print(votes)
 
+# %% A generator behind teachers
+from discreet.synthesis import GPATE, PateGAN, SpanningTree, fidelity
+
+age = np.random.default_rng(0).integers(0, 10, 4000)
+people = {"age": age, "city": np.array(list("abc"))[np.minimum(age // 3, 2)]}
+facts = {"age": dp.Bounds(0, 9), "city": dp.Keys(list("abc"))}
+for epsilon in (1, 10):
+    for kind in (PateGAN, GPATE):
+        mechanism = kind(columns=facts, epsilon=epsilon, delta="1e-5", teachers=50, rounds=10)
+        apart = fidelity(people, mechanism.release(people), ways=2).mean(2)
+        noise = float(mechanism.aggregation.noise.sigma)
+        print(
+            f"epsilon {epsilon:2d}, {kind.__name__:<8} 50 votes with noise of {noise:6.1f}: {apart:.3f} off"
+        )
+    tree = SpanningTree(columns=facts, epsilon=epsilon, delta="1e-5").release(people)
+    print(f"epsilon {epsilon:2d}, a measured pair: {fidelity(people, tree, ways=2).mean(2):.3f} off")
+
 # %% What a table remembers of a planted row
 import planted_secrets
 
@@ -138,6 +155,13 @@ for epsilon in (None, 8.0, 0.5):
     print(
         "without noise" if epsilon is None else f"epsilon {epsilon}", [round(one, 1) for one in bits], "bits"
     )
+
+# %% Three of nine ways to train, and one planted code
+for way, epsilon in (("RMSprop", None), ("SGD", np.inf), ("RMSprop", 5.26)):
+    (bits,), (loss,) = planted_secrets.text_runs(way, epsilon, 1, epochs=10)
+    row = planted_secrets.Row(planted_secrets.named(way, epsilon), bits[None], loss, 10**6)
+    found = "can be extracted" if row.extracted else "cannot be extracted"
+    print(f"{row.name:<24} {bits[-1]:5.2f} of 19.93 bits: {found}; loss of new lines {loss:.2f}")
 
 # %% Doses and genotypes
 import dosing_study

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from canary import private
 from cli.folder import BY_CITY, COUNT, answered, prepare
 from cli.program import discreet, refused
 from curator.doors import usual_visits
@@ -82,6 +83,24 @@ def test_what_was_typed_cannot_drive_a_terminal(clinic):
     shown = answered("ledger show").output
     assert "\x1b" not in shown
     assert "red" in shown.splitlines()[-1]
+
+
+def test_S16_owners_agree_with_their_keys(clinic, tmp_path):
+    from discreet.server.keys import KeyFile, keys_beside
+
+    answered("query --epsilon 1", COUNT)
+    keys = KeyFile(keys_beside(clinic))
+    for name, role in (("ana", "owner"), ("bea", "owner"), ("cem", "auditor")):
+        private(tmp_path / f"{name}.key").write_text(keys.create(name, role=role)[1])
+    amend = "ledger amend --reason two"
+    both = "--owner-key ana.key --owner-key bea.key"
+    answered(f"{amend} --two-owners yes {both}")
+    assert "two owners must agree" in refused(f"{amend} --owner-key ana.key --owner-key ana.key")
+    assert "not the valid key of an owner" in refused(f"{amend} --owner-key ana.key --owner-key cem.key")
+    keys.revoke("bea", reason="left")
+    assert "not the valid key of an owner" in refused(f"{amend} {both}")
+    last = answered("ledger show").output.splitlines()[-1]
+    assert last.endswith("two; agreed: ana, bea")
 
 
 def test_sums_and_what_is_left():

@@ -18,6 +18,8 @@ from discreet.privacy.rational import rational
     [
         ("as in Csv('visits.csv', delimiter=';')", 'as in csv = { delimiter = ";" }'),
         ("as in Csv('visits.csv', delimiter='\\t')", 'as in csv = { delimiter = "\\t" }'),
+        ("state Csv(…, decimals={'Alter': '.'}); or", 'state csv = { decimals = { "Alter" = "." } }; or'),
+        ("""Csv(…, decimals={"it's": '.'})""", """csv = { decimals = { "it's" = "." } }"""),
         ("or Csv('visits.csv', names=[…])", "or csv = { names = […] }"),
         ("declare Dates, and Csv(…, dates='%d.%m.%Y')", 'declare Dates, and csv = { dates = "%d.%m.%Y" }'),
         ("buy them with bounds=AUTO, or", "buy them with --bounds auto, or"),

@@ -12,7 +12,14 @@ from canary import BY_CITY, COUNT, private
 from discreet.curator import Budget
 from discreet.curator.ledger import Ledger
 from discreet.data import Bounds, Keys, Limits, Table
-from discreet.errors import BudgetExceeded, LedgerMismatch, LedgerTampered, LedgerUnavailable, ParameterError
+from discreet.errors import (
+    BudgetExceeded,
+    LedgerMismatch,
+    LedgerTampered,
+    LedgerUnavailable,
+    ParameterError,
+    RequestRefused,
+)
 from discreet.front.curator import Curator
 from discreet.front.declaration import read_declaration
 from discreet.front.opening import amend_file, open_file, recover_ledger
@@ -112,6 +119,24 @@ def test_an_amendment_below_what_was_spent_is_not_recorded(tmp_path):
     with pytest.raises(BudgetExceeded):
         amend_file(file, reason="stricter")
     assert clinic.ledger.anchor() == head
+
+
+def test_S16_where_two_owners_must_agree_one_alone_changes_nothing(tmp_path):
+    file = write_clinic(tmp_path)
+    clinic = open_file(file)
+    with pytest.raises(RequestRefused, match="two owners must agree"):
+        amend_file(file, reason="two from now on", agreed=["ana"], two_owners=True)
+    amend_file(file, reason="two from now on", agreed=["ana", "bea"], two_owners=True).close()
+    head = clinic.ledger.anchor()
+    file.write_text(DECLARATION.replace("epsilon = 20", "epsilon = 21"))
+    for agreed in ([], ["ana"], ["ana", "ana"]):
+        with pytest.raises(RequestRefused, match="two owners must agree"):
+            amend_file(file, reason="more", agreed=agreed)
+    with pytest.raises(RequestRefused, match="two owners must agree"):
+        clinic.amend(reason="more", budget=Budget(epsilon=21, delta=1e-6))
+    assert clinic.ledger.anchor() == head
+    assert amend_file(file, reason="more", agreed=["bea", "cem"]).budget.epsilon == 21
+    assert [*clinic.ledger.entries()][-1].body["agreed"] == ["bea", "cem"]
 
 
 def test_an_amendment_needs_a_reason_and_a_ledger(tmp_path):

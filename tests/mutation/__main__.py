@@ -164,6 +164,7 @@ def _fails(tests: list[Path], limit: float | None, pace: Path) -> bool | None:
         _silenced()
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))  # a planted fault may ask for all there is
         sys.dont_write_bytecode = limit is not None  # the first run, of what is right, keeps compiled tests
+        os.environ["EFFORT"] = "uncut"
         import pytest
 
         arguments = ["-q", "-x", "-p", "no:cacheprovider", "-m", "not slow", "--hypothesis-seed=1"]

@@ -13,6 +13,7 @@ from unittest import mock
 
 import pytest
 
+import effort
 from data import three_engines
 from data.conftest import engine, postgres, postgres_engine, spark_engine  # noqa: F401
 from discreet.data.compile import relations
@@ -37,6 +38,7 @@ CROWDED = 6
 """A seed of worlds in which the stranger has 300 visits that are alike."""
 BESIDE_THEMSELVES = "SELECT COUNT(*) AS n FROM visits a JOIN visits b ON a.patient = b.patient"
 QUESTIONS = {three_engines.DUCKDB: 200, three_engines.POSTGRES: 160, three_engines.SPARK: 40}
+"""How many are asked in `make test-all`; in `make test-slow` 40, 40 and 20."""
 
 
 def counted(relation: Relation, tables: Tables, salt: Salt) -> Counter:
@@ -126,5 +128,6 @@ def test_the_comparison_notices_rows_that_multiply():
 @pytest.mark.parametrize("grammar", [Attacks, Wide])
 def test_an_attacker_of_any_engine_moves_nothing_further_than_declared(engine, grammar):  # noqa: F811
     seen = Counter()
-    for _ in range(QUESTIONS[engine.name] // 20):
+    sessions = QUESTIONS[engine.name] // 20
+    for _ in range(sessions if effort.ALL else min(2, sessions // 2)):
         session(engine, some_seed(), 20, seen, grammar)

@@ -10,6 +10,7 @@ from collections import Counter
 
 import pytest
 
+import effort
 from data import three_engines
 from data.conftest import engine, postgres, postgres_engine, spark_engine  # noqa: F401
 from discreet.data.salt import Salt
@@ -87,6 +88,8 @@ def test_phrases_move_nothing_further_than_declared(text, pair):
 @pytest.mark.parametrize("seed", [6, 29])
 def test_phrases_fail_on_no_engine(engine, seed):  # noqa: F811
     pair, seen = hard_worlds(engine, seed), Counter()
-    for text in QUESTIONS:
+    in_part = engine.name == three_engines.SPARK and not effort.ALL  # a question takes seconds there
+    asked = QUESTIONS[seed % 4 :: 4] if in_part else QUESTIONS
+    for text in asked:
         attack(text, pair, Salt(value="salt"), seen)
-    assert sum(seen.values()) >= len(QUESTIONS)
+    assert sum(seen.values()) >= len(asked)

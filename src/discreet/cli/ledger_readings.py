@@ -6,14 +6,14 @@ from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from discreet.cli import declared, formatting, questions, rendering
 from discreet.cli.progress import working
 from discreet.curator.budget.charge_words import asked_in_words
 from discreet.errors import LedgerTampered, ParameterError
 from discreet.privacy.decimals import above, below, json_number, reading
-from discreet.privacy.rational import float_above, float_below, rational
+from discreet.privacy.rational import float_above, float_written, rational
 
 if TYPE_CHECKING:
     from discreet.accounting.filters import Odometer
@@ -87,12 +87,17 @@ def _words(kind: str, body: Mapping[str, object]) -> str:
             case "renew":
                 return visible(body["period"])
             case "amend":
-                return visible(body["reason"])
+                return "; agreed: ".join(filter(None, [visible(body["reason"]), _names(body)]))
             case "abandon":
                 return f"entry {body['reservation']}: {visible(body['reason'])}"
     except (KeyError, TypeError, ParameterError):
         raise LedgerTampered("an entry could not have been recorded") from None
     return ""
+
+
+def _names(body: Mapping[str, object]) -> str:
+    """Return the owners who agreed to an amendment."""
+    return ", ".join(visible(one) for one in cast("list[object]", body.get("agreed", [])))
 
 
 def spent(options: Namespace) -> str:
@@ -116,16 +121,18 @@ def spent(options: Namespace) -> str:
                 "lifetime_epsilon": json_number(ever),
                 "delta": float_above(delta),
                 "lifetime_delta": float_above(ever_delta),
-                "remaining_epsilon": float_below(left(options.analyst)),
+                "remaining_epsilon": float_written(left(options.analyst), below=True),
                 "charges": account.charges,
                 "unanswered": waiting,
                 "open_reservations": len(account.reserved),
-                "analysts": {name: float_below(left(name)) for name in sorted(account.analysts)},
+                "analysts": {
+                    name: float_written(left(name), below=True) for name in sorted(account.analysts)
+                },
                 "by_analyst": {
                     name: {
                         "epsilon": json_number(used),
                         "delta": float_above(its_delta),
-                        "remaining_epsilon": float_below(left(name)),
+                        "remaining_epsilon": float_written(left(name), below=True),
                     }
                     for name, (used, its_delta) in shares.items()
                 },

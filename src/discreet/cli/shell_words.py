@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shlex
 from collections.abc import Container
@@ -13,7 +14,8 @@ __all__ = ["in_shell"]
 _NUMBER = "a number with a point, such as 0.1, or a ratio, such as 1/3"
 _BOUNDS = "{ lower = …, upper = …, step = … }"
 _DATES = "{ dates = { first = 2020-01-01, last = 2024-12-31 } }"
-_GIVEN = re.compile(r"(\w+)=('(?:[^'\\]|\\.)*'|\"[^\"]*\"|\[…\]|[^,\s]+)")
+_TEXT = r"'(?:[^'\\]|\\.)*'|\"[^\"]*\""
+_GIVEN = re.compile(rf"(\w+)=({_TEXT}|\[…\]|\{{(?:{_TEXT}): (?:{_TEXT})\}}|[^,\s]+)")
 _CSV = re.compile(r"Csv\((?:'[^']*'|…), ([^()]*)\)")
 _LIMITS = re.compile(r"(?:limits=)?Limits\(([^()]*)\)")
 _FIXED = (
@@ -59,6 +61,9 @@ def _section(arguments: str) -> str:
 def _value(written: str) -> str:
     if written == "AUTO":
         return quoted("auto")
+    if written[0] == "{" and written[-1] == "}":
+        [(name, value)] = ast.literal_eval(written).items()
+        return f"{{ {quoted(name)} = {quoted(value)} }}"
     if written[0] in "'\"":
         return quoted(written[1:-1].replace("\\t", "\t"))
     return written

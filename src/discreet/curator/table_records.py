@@ -7,18 +7,19 @@ hundred thousand keys, the ledger stores the hash.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import cast
 
 from discreet.curator.budget.account import Account
 from discreet.curator.budget.budget import Budget
+from discreet.curator.budget.entries import TWO
 from discreet.curator.ledger import Body, JsonValue
 from discreet.curator.ledger.canonical_json import canonical
 from discreet.data import Keys, Table
 from discreet.data.tables.ownership import owned_tables
 from discreet.data.tables.public_table import PublicTable
 from discreet.data.tables.related_table import RelatedTable
-from discreet.errors import LedgerMismatch, LedgerUnavailable, ParameterError
+from discreet.errors import LedgerMismatch, LedgerUnavailable, ParameterError, RequestRefused
 
 __all__ = [
     "DeclaredRecord",
@@ -127,7 +128,14 @@ def check_reason(reason: str) -> None:
         raise ParameterError("reason", "is missing", "a reason in words, for the record")
 
 
-def amendment(reason: str, declared: DeclaredRecord, budget: Budget | None) -> Callable[[Account, str], Body]:
+def amendment(
+    reason: str,
+    declared: DeclaredRecord,
+    budget: Budget | None,
+    *,
+    agreed: Collection[str] = (),
+    two_owners: bool | None = None,
+) -> Callable[[Account, str], Body]:
     """Return the rule of an amendment: what it records, given the account.
 
     Parameters
@@ -138,16 +146,28 @@ def amendment(reason: str, declared: DeclaredRecord, budget: Budget | None) -> C
         What is declared about all tables from now on.
     budget : Budget or None
         The caps from now on; None if they stay.
+    agreed : collection of str
+        The names of the owners who agreed.
+    two_owners : bool, optional
+        Whether two of them must agree to all amendments after this one; by default as before.
     """
     check_reason(reason)
+    names = sorted(set(agreed))
+    more: dict[str, JsonValue] = {}
+    if names:
+        more["agreed"] = list(names)
+    if two_owners is not None:
+        more["two_owners"] = two_owners
 
     def rule(account: Account, time: str) -> Body:
         if account.budget is None:
             raise LedgerUnavailable("the ledger has no declaration yet, so there is nothing to amend")
+        if (account.two_owners or two_owners) and len(names) < TWO:
+            raise RequestRefused("two owners must agree to this: discreet ledger amend --owner-key, twice")
         caps = account.budget if budget is None else budget
         if budget is not None:  # by the bounds of today; as an entry it is read by those of any version
             account.amended(declared, budget, time).check_held()
-        return {"reason": reason, "tables": declared, "budget": caps.to_body()}
+        return {"reason": reason, "tables": declared, "budget": caps.to_body(), **more}
 
     return rule
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -199,13 +200,18 @@ def joint_sensitivity(measures: Sequence[Measure], cells: int, limits: Limits) -
         if limits.rows is not None:
             entries = min(each, cells * width(measure))
         reaches.append((entries, full * largest, full * largest**2, largest))
-    return Sensitivity(
-        l0=sum(reach[0] for reach in reaches),
-        l1=sum(reach[1] for reach in reaches),
-        squared_l2=sum(reach[2] for reach in reaches),
-        linf=max(reach[3] for reach in reaches),
-        neighbors=ADD_REMOVE_PERSON,
+    return _of_persons(
+        sum(reach[0] for reach in reaches),
+        sum(reach[1] for reach in reaches),
+        sum(reach[2] for reach in reaches),
+        max(reach[3] for reach in reaches),
     )
+
+
+@lru_cache(maxsize=256, typed=True)
+def _of_persons(l0: int, l1: int, squared_l2: int, linf: int) -> Sensitivity:
+    """Return a sensitivity; a question asks for the same one many times."""
+    return Sensitivity(l0=l0, l1=l1, squared_l2=squared_l2, linf=linf, neighbors=ADD_REMOVE_PERSON)
 
 
 def compute(plan: Plan, tables: Mapping[str, Table], *, salt: Salt) -> Exact:

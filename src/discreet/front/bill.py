@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from discreet.curator.release.about import price
-from discreet.privacy.rational import float_below
+from discreet.privacy.rational import float_written
 from discreet.records import dataclass
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Bill:
         return {
             "stored": self.stored,
             "paid": "nothing" if self.paid is None else self.paid,
-            "left": {"epsilon": float_below(self.left), "more_of_this_cost": self.more},
+            "left": {"epsilon": float_written(self.left, below=True), "more_of_this_cost": self.more},
         }
 
 

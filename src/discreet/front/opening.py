@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -66,7 +66,9 @@ def open_declared(declared: Declaration, *, tables: Mapping[str, Table] | None =
     )
 
 
-def amend_file(path: str | Path, *, reason: str) -> Curator:
+def amend_file(
+    path: str | Path, *, reason: str, agreed: Collection[str] = (), two_owners: bool | None = None
+) -> Curator:
     """Record in the ledger that the declarations are now those of the file, and open it.
 
     What was spent stays spent, and counts against the new caps.
@@ -77,17 +79,24 @@ def amend_file(path: str | Path, *, reason: str) -> Curator:
         The file, as it is now.
     reason : str
         Why it changed, for the record.
+    agreed : collection of str
+        The names of the owners who agreed, for the record.
+    two_owners : bool, optional
+        Whether two of them must agree to all amendments after this one; by default as before.
 
     Raises
     ------
     BudgetExceeded
         If more was already spent than the new caps allow. Then nothing is recorded.
+    RequestRefused
+        If two owners must agree, and fewer did.
     """
     check_reason(reason)
     declared = read_declaration(path)
     tables = declared.open_tables()
     with closing(declared.ledger.open()) as ledger:
-        ledger.decide(AMEND, amendment(reason, declare(tables), declared.budget))
+        rule = amendment(reason, declare(tables), declared.budget, agreed=agreed, two_owners=two_owners)
+        ledger.decide(AMEND, rule)
     return open_declared(declared, tables=tables)
 
 

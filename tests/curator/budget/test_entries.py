@@ -124,3 +124,31 @@ def test_no_more_is_used_than_was_reserved(book):
     book.use(place, Pure(epsilon="2/5"))
     book.settle(place)
     assert book.left() == 2
+
+
+def amended(book, **more):
+    caps = Budget(epsilon=9, renews="daily").to_body()
+    return book.add("amend", "2026-03-05", reason="test", tables=TABLES, budget=caps, **more)
+
+
+@pytest.mark.parametrize("agreed", [None, [], ["ana"], ["ana", "ana"]])
+def test_S16_where_two_owners_must_agree_an_amendment_of_one_is_no_entry(book, agreed):
+    """Whoever writes one past the rule has a ledger that nobody can open."""
+    more = {} if agreed is None else {"agreed": agreed}
+    amended(book, **more)  # the control: before the rule holds, one is enough
+    amended(book, two_owners=True)
+    with pytest.raises(LedgerTampered, match="two owners"):
+        amended(book, **more)
+    with pytest.raises(LedgerTampered, match="two owners"):
+        amended(book, **more, two_owners=False)
+    amended(book, agreed=["ana", "bea"])
+    assert book.account.two_owners
+    amended(book, agreed=["ana", "bea"], two_owners=False)
+    amended(book, **more)
+
+
+def test_S16_renewals_and_charges_keep_the_rule(book):
+    amended(book, two_owners=True)
+    book.charge(Pure(epsilon=1))
+    book.renew("2026-03-06", day="2026-03-06")
+    assert book.account.two_owners

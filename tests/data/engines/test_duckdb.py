@@ -243,3 +243,30 @@ def test_a_table_stays_the_one_that_was_opened():
     assert [fetch(one._relation, one._backend)["x"].to_pylist() for one in tables] == [[1], [2], [1]]
     later = Table(connection.table("t"), person=EACH_ROW)
     assert fetch(later._relation, later._backend)["x"].to_pylist() == [3]
+
+
+@pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")
+def test_what_is_prepared_is_compressed_in_our_own_database_and_plain_in_that_of_others():
+    frame = pyarrow.table({"id": list(range(20_000)), "city": ["a long name of a city", "b"] * 10_000})
+    options = {"person": "id", "limits": Limits(rows=1), "prepare": True}
+    own = Table(frame, **options)
+    theirs = ibis.duckdb.connect()
+    theirs.con.register("given", frame)
+    theirs.raw_sql("CREATE TABLE rows AS SELECT * FROM given")
+    other = Table(theirs.table("rows"), **options)
+    for table in (own, other):
+        table.prepare()
+        rows = fetch(table._relation.group_by("city").agg(n=table._relation.count()), table._backend)
+        assert {row["city"]: row["n"] for row in rows.to_pylist()} == {
+            "a long name of a city": 10_000,
+            "b": 10_000,
+        }
+    name = own._relation.op().name
+    kinds = own._backend.raw_sql(
+        f"SELECT DISTINCT compression FROM pragma_storage_info('discreet_compressed.{name}') "  # noqa: S608
+        "WHERE column_name = 'city' AND segment_type = 'VARCHAR'"
+    ).fetchall()
+    assert kinds
+    assert ("Uncompressed",) not in kinds
+    places = theirs.raw_sql("SELECT database_name FROM duckdb_databases()").fetchall()
+    assert ("discreet_compressed",) not in places

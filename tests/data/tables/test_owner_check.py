@@ -391,3 +391,13 @@ def test_persons_of_blanks_are_one_and_a_declared_column_without_values_is_empty
     assert check.faults("who")["blank_persons"] == 2
     assert check.faults("x") == {"empty": 3}
     assert check.faults("y") == {"null": 1}
+
+
+def test_what_is_stated_about_days_is_not_asked_for_again(tmp_path):
+    path = tmp_path / "besuche.csv"
+    path.write_text("Fall;Tag\nA1;31.01.2026\nA2;13.02.2026\n")
+    for dates, asked in ((None, True), ("%d.%m.%Y", False)):
+        form = Csv(path, delimiter=";", dates=dates)
+        (found,) = Table(form, person="Fall", limits=Limits(rows=1)).check().findings
+        assert "declare Dates" in found.words
+        assert ("Csv(…, dates=" in found.words) is asked

@@ -29,6 +29,11 @@ def clinic(tmp_path, frame):
     return curator(tmp_path, frame)
 
 
+def test_rows_in_groups_are_asked_for_by_their_columns(clinic):
+    with pytest.raises(UnsupportedQuery, match=r"name the columns of the groups with by='…'"):
+        dp.cdf(clinic.table("visits").group_by("ward"), "age")
+
+
 def test_every_range_is_that_of_the_clipped_rows(clinic, frame):
     ages = clinic.ask(dp.ranges("visits", "age"), epsilon=HUGE)
     clipped = frame["age"].clip(0, 110)

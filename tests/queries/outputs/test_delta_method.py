@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import linprog
 
 from discreet.curator.request.request import Draw, Part
-from discreet.data import Limits, col, correlation, covariance
+from discreet.data import Bounds, Limits, col, correlation, covariance
 from discreet.queries import Offer
 from discreet.queries.outputs import delta_method
 from discreet.queries.outputs.delta_method import box_share, has_law, within_both, within_law
@@ -201,6 +201,57 @@ def test_other_noises_have_no_law_and_extreme_confidences_none():
     assert not has_law([other], CONFIDENCE)
     assert box_share([other], CONFIDENCE) == CONFIDENCE
     assert box_share(parts[:2], CONFIDENCE) == 1 - Fraction(1, 20) / 10
+
+
+def of_few_persons(related, offer):
+    """Draws of a correlation of 650 persons, whose values are spread over a fifth of the bounds."""
+    between = Bounds(0, 100, step=1)
+    request = request_for(
+        {"r": MOMENTS["r"]},
+        offer,
+        cells=TIMES,
+        limits=Limits(rows=1),
+        columns={"age": between, "cost": between},
+    )
+    one, other = np.random.default_rng(7).normal(0, 10, (2, 650))
+    other = related * one + np.sqrt(1 - related**2) * other
+    data = {"age": np.round(50 + one).tolist(), "cost": np.round(50 + other).tolist()}
+    (output,) = request.outputs
+    draws = draws_of(request, data)
+    return (
+        output,
+        [draws[measure] for measure in output.measures],
+        np.corrcoef(data["age"], data["cost"])[0, 1],
+    )
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(("related", "widest"), [(0.0, 0.6), (0.7, 0.55)])
+def test_a_correlation_of_few_persons_is_told(monkeypatch, related, widest):
+    """Sums of squares that are above 0 by their own law tell much, though a box of all noises holds 0."""
+    output, draws, truth = of_few_persons(related, Offer(epsilon=2))
+    column = output.finish(draws, CONFIDENCE)
+    assert int(((column.lower > truth) | (truth > column.upper)).sum()) <= allowed_misses(TIMES, 0.05)
+    assert np.median(column.upper - column.lower) / 2 < widest
+    exact = delta_method.margins_of_largest_weights
+    monkeypatch.setattr(delta_method, "margins_of_largest_weights", lambda *of: exact(*of) / 8)
+    column = output.finish(draws, CONFIDENCE)
+    assert int(((column.lower > truth) | (truth > column.upper)).sum()) > allowed_misses(TIMES, 0.05)
+
+
+def test_the_balance_of_two_numbers_is_between_its_ends():
+    random = np.random.default_rng(3)
+    first, second = np.exp(random.normal(0, 2, (2, 200)))
+    low = np.exp(random.normal(0, 2, 200))
+    high = low * np.exp(random.exponential(1, 200))
+    same = [FloatInterval(low=one, value=one, high=one) for one in (first, second)]
+    found = delta_method._balanced(*same, FloatInterval(low=low, value=low, high=high))
+    shares = np.geomspace(low, high, 2001)
+    tried = (shares * first + second / shares) / 2
+    assert (found.low <= tried).all()
+    assert (tried <= found.high).all()
+    assert found.low == pytest.approx(tried.min(axis=0), rel=1e-4)
+    assert found.high == pytest.approx(tried.max(axis=0), rel=1e-9)
 
 
 def hard_data(rows):

@@ -72,6 +72,18 @@ def _configure(parser: ArgumentParser) -> None:
     charge_lines.add_log_option(one)
     one = _action(actions, "amend", "Record that the declarations are now those of the file.", _amend)
     one.add_argument("--reason", required=True, metavar="WORDS", help="why, for the record")
+    one.add_argument(
+        "--owner-key",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="holds the key of an owner who agrees; may be repeated",
+    )
+    one.add_argument(
+        "--two-owners",
+        choices=("yes", "no"),
+        help="whether two owners must agree to this amendment and to all after it",
+    )
 
 
 def _action(actions: object, name: str, summary: str, run: Callable[[Namespace], str]) -> ArgumentParser:
@@ -163,10 +175,28 @@ def _amend(options: Namespace) -> str:
         raise ParameterError("ledger", "declares nothing", "--file, the declaration as it is now")
     read = declared.declaration(options)
     with working("opening the tables"), declared.remedies(read.ledger):
-        curator = amend_file(options.file, reason=options.reason)
+        curator = amend_file(
+            options.file,
+            reason=options.reason,
+            agreed=_owners(options),
+            two_owners=None if options.two_owners is None else options.two_owners == "yes",
+        )
     head = curator.ledger.anchor()
     curator.close()
     return f"recorded; head {head}"
+
+
+def _owners(options: Namespace) -> list[str]:
+    """Return the names of the owners whose keys are given."""
+    from discreet.server.keys import KeyFile, keys_beside
+
+    names = []
+    for file in options.owner_key:
+        found = KeyFile(keys_beside(Path(options.file))).find(Path(file).read_text(encoding="utf-8").strip())
+        if found is None or found.role != "owner":
+            raise ParameterError("owner-key", "is not the valid key of an owner", "a file with such a key")
+        names.append(found.name)
+    return names
 
 
 LEDGER = Command(

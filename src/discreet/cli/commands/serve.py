@@ -34,8 +34,9 @@ def _configure(parser: ArgumentParser) -> None:
     where.add_argument("--certificate", metavar="FILE", help="of TLS, for other machines")
     where.add_argument("--private-key", metavar="FILE", help="of TLS")
     limits = parser.add_argument_group("what questions may take")
-    limits.add_argument("--workers", type=whole_number, default=2, metavar="N", help="processes (2)")
+    limits.add_argument("--workers", type=whole_number, default=4, metavar="N", help="processes (4)")
     limits.add_argument("--seconds", default="300", metavar="S", help="for one question (300)")
+    limits.add_argument("--job-seconds", default="7200", metavar="S", help="for one job (7200)")
     limits.add_argument("--memory", type=whole_number, default=8192, metavar="MIB", help="of a worker (8192)")
     limits.add_argument("--groups", type=whole_number, default=1_000_000, metavar="N", help="of one question")
     limits.add_argument("--slot", default="0.5", metavar="S", help="answers leave at multiples of this (0.5)")
@@ -53,6 +54,7 @@ def _run(options: Namespace) -> str:
     limits = ServiceLimits(
         workers=options.workers,
         seconds=_seconds(options, "seconds"),
+        job_seconds=_seconds(options, "job_seconds"),
         memory=options.memory,
         groups=options.groups,
         slot=_seconds(options, "slot"),

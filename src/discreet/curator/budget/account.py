@@ -81,6 +81,8 @@ class Account:
         Everything that was charged in this period, and ever; without open reservations.
     charges : int
         How many charges there were.
+    two_owners : bool
+        Whether two owners must agree to every amendment.
     history : Spent or None
         All charges, the latest first: when caps change, they are counted again.
     """
@@ -94,6 +96,7 @@ class Account:
     current: Odometer = field(default_factory=Odometer)
     lifetime: Odometer = field(default_factory=Odometer)
     charges: int = 0
+    two_owners: bool = False
     history: ChargeHistory | None = field(default=None, repr=False, compare=False)  # long, and nested
 
     @property

@@ -18,10 +18,25 @@ from discreet.curator.ledger import Body, Entry
 from discreet.errors import LedgerMismatch, LedgerTampered, ParameterError
 from discreet.privacy.events import Event
 
-__all__ = ["ABANDON", "AMEND", "CHARGE", "ENTRY_FORMAT", "OPEN", "RENEW", "RESERVE", "SETTLE", "USE", "fold"]
+__all__ = [
+    "ABANDON",
+    "AMEND",
+    "CHARGE",
+    "ENTRY_FORMAT",
+    "OPEN",
+    "RENEW",
+    "RESERVE",
+    "SETTLE",
+    "TWO",
+    "USE",
+    "fold",
+]
 
 OPEN, CHARGE, AMEND, RENEW = "open", "charge", "amend", "renew"
 RESERVE, USE, SETTLE, ABANDON = "reserve", "use", "settle", "abandon"
+
+TWO = 2
+"""How many owners agree, where one is not enough."""
 
 ENTRY_FORMAT = 1
 """The form of the entries that are read and written here."""
@@ -68,7 +83,11 @@ def _opened(account: Account, entry: Entry, body: Body) -> Account:
 
 
 def _amended(account: Account, entry: Entry, body: Body) -> Account:
-    return account.amended(_tables(body), _budget(body), entry.time)
+    agreed = cast("list[str]", body.get("agreed", []))
+    if account.two_owners and len(set(agreed)) < TWO:
+        raise LedgerTampered("two owners had to agree to it, and did not", entry.sequence)
+    changed = account.amended(_tables(body), _budget(body), entry.time)
+    return replace(changed, two_owners=body.get("two_owners", account.two_owners) is True)
 
 
 def _renewed(account: Account, entry: Entry, body: Body) -> Account:

@@ -50,6 +50,7 @@ __all__ = [
 ]
 
 _NAME = "rows"
+_COMPRESSED = "discreet_compressed"
 _CLOSED = (
     "threads = 1",
     "python_enable_replacements = false",
@@ -214,9 +215,23 @@ def fetch(shape: Shape, statement: str, backend: ibis.BaseBackend) -> pyarrow.Ta
 
 
 def store_table(name: str, shape: Shape, statement: str, backend: ibis.BaseBackend) -> None:
-    """Keep what a statement computes in a temporary table."""
+    """Keep what a statement computes in a temporary table; compressed, if the connection is ours.
+
+    DuckDB groups compressed text by the number of a text in its dictionary, and other text by every letter.
+    It compresses what is attached, not what is temporary; a view gives the table the name that it would have.
+    """
     _make_ready(shape, backend)
-    backend.con.execute(f"CREATE TEMPORARY TABLE {_identifier(name)} AS {statement}")
+    if backend not in _own:
+        backend.con.execute(f"CREATE TEMPORARY TABLE {_identifier(name)} AS {statement}")
+        return
+    kept = f"{_COMPRESSED}.{_identifier(name)}"
+    for step in (
+        f"ATTACH IF NOT EXISTS ':memory:' AS {_COMPRESSED} (COMPRESS)",
+        f"CREATE OR REPLACE TABLE {kept} AS {statement}",
+        f"CHECKPOINT {_COMPRESSED}",
+        f"CREATE OR REPLACE TEMPORARY VIEW {_identifier(name)} AS SELECT * FROM {kept}",  # noqa: S608
+    ):
+        backend.con.execute(step)
 
 
 def _make_ready(shape: Shape, backend: ibis.BaseBackend) -> None:

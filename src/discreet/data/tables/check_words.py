@@ -126,7 +126,8 @@ def _looks(one: ColumnCheck, counts: Mapping[str, int], form: Csv | None) -> Ite
     elif counts[DAY] == values:
         yield "days_as_text", values, "days, all of them, read as text: declare Dates or a Type"
     elif counts[DAY_FIRST] == values:
-        words = f"days in another order, all of them, read as text: declare Dates, and {_DAYS}"
+        words = "days in another order, all of them, read as text: declare Dates"
+        words += f", and {_DAYS}" if form is None or form.dates is None else ""
         yield "other_days_as_text", values, words
 
 

@@ -23,7 +23,7 @@ from discreet.queries.binding.missing_declarations import missing_bounds, missin
 from discreet.queries.counts.cells import default_width, widened
 from discreet.queries.noise.build_request import expectations
 from discreet.queries.noise.unknown_keys import unknown_keys
-from discreet.queries.question.dataframe import TableRequest
+from discreet.queries.question.dataframe import GroupedRequest, TableRequest
 from discreet.queries.question.query import Query, key_of
 from discreet.records import dataclass
 
@@ -186,6 +186,8 @@ def relation_of(rows: str | TableRequest) -> Relation:
         return Source(table=rows.table) if rows.relation is None else rows.relation
     if isinstance(rows, str) and rows:
         return Source(table=rows)
+    if isinstance(rows, GroupedRequest):
+        raise UnsupportedQuery("the rows are in groups already; name the columns of the groups with by='…'")
     raise UnsupportedQuery(
         "the rows are neither the name of a table nor what table(…) built; write 'visits', or "
         "clinic.table('visits').filter(col('age') < 40)"

@@ -10,8 +10,9 @@ gives f, as in Fieller's intervals of a ratio. (Proof: delta_method.)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -29,19 +30,33 @@ from discreet.mechanisms.error.largest_weights import (
 )
 from discreet.mechanisms.error.weighted import NoiseError
 from discreet.queries.outputs.base import margin_of, of_several
-from discreet.queries.outputs.float_interval import FloatInterval
-from discreet.queries.outputs.jets import Jet, between, difference, divided_by, variables
+from discreet.queries.outputs.float_interval import FloatInterval, product
+from discreet.queries.outputs.jets import Jet, between, difference, divided_by, total_of, variables
 from discreet.records import dataclass
 
-__all__ = ["Ratio", "box_share", "expected_half_width", "has_law", "within_both", "within_law"]
+__all__ = [
+    "Ratio",
+    "RootRatio",
+    "box_share",
+    "expected_half_width",
+    "has_law",
+    "within_both",
+    "within_law",
+    "within_root_law",
+]
 
 Ratio: TypeAlias = Callable[[Mapping[Measure, Jet]], tuple[Jet, Jet]]
 """Two functions of the integers of measures: what is divided, and by what."""
+RootRatio: TypeAlias = Callable[[Mapping[Measure, Jet]], tuple[Jet, Jet, Jet]]
+"""Three functions of the integers of measures: what is divided, and by the root of which product."""
 
 _BOX = Fraction(1, 5)
 _TOTAL = Fraction(1, 40)
 """The parts of the failure probability for the box, and for the sum of the noises in units of deviations.
 The law of the combination pays for them with a few percent of its margin; they enter in second order only."""
+_ROOT_BOX, _SPREADS = Fraction(1, 20), Fraction(1, 5)
+_ROOT_ROUNDS, _PIECES = 3, 4
+"""Where a root divides: the part for the box, and that for both numbers under the root."""
 _CHUNK = 4096
 _ROUNDS = 2
 """What the first round leaves makes the derivatives of the second smaller; a third changes little."""
@@ -61,10 +76,13 @@ def has_law(parts: Sequence[Part], confidence: Fraction) -> bool:
     )
 
 
-def box_share(parts: Sequence[Part], confidence: Fraction) -> Fraction:
-    """Return the confidence of each side of the box, or of each margin where the noises have no law."""
-    failure = _BOX * (1 - confidence) if has_law(parts, confidence) else 1 - confidence
-    return of_several(1 - failure, len(parts))
+def box_share(parts: Sequence[Part], confidence: Fraction, *, root: bool = False) -> Fraction:
+    """Return the confidence of each side of the box, or of each margin where the noises have no law.
+
+    For `within_law`, or for `within_root_law` if a root divides.
+    """
+    failure = (_ROOT_BOX if root else _BOX) if has_law(parts, confidence) else Fraction(1)
+    return of_several(1 - failure * (1 - confidence), len(parts))
 
 
 def within_law(
@@ -93,8 +111,9 @@ def within_law(
     found = _joined([chunk.box for chunk in chunks])
     if within is not None:
         found = within_both(within, found)
+    failure = (1 - _BOX - _TOTAL) * (1 - confidence)
     for _ in range(_ROUNDS):
-        margins = _half_widths([one.orders(found) for one in chunks], parts, confidence)
+        margins = _half_widths([one.orders(found) for one in chunks], parts, failure)
         pieces = [one.ends(margins[one.at]) for one in chunks]
         found = within_both(found, _joined(pieces))
     return found
@@ -111,14 +130,10 @@ class _Chunk:
 
     @classmethod
     def of(cls, ratio: Ratio, draws: Mapping[Measure, Draw], at: slice, confidence: Fraction) -> _Chunk:
-        noises = _Noises.of([draw.part for draw in draws.values()], confidence)
-        steps = [np.asarray(draw.steps)[at].astype(np.float64) for draw in draws.values()]
-        lows, highs = (
-            [step + side * by for step, by in zip(steps, noises.margins, strict=True)] for side in (-1.0, 1.0)
-        )
+        parts = [draw.part for draw in draws.values()]
+        noises = _Noises.of(parts, box_share(parts, confidence), confidence)
+        boxed, exact = (ratio(of) for of in _released(draws, at, noises))
         with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-            boxed = ratio(dict(zip(draws, variables(lows, steps, highs), strict=True)))
-            exact = ratio(dict(zip(draws, variables(steps, steps, steps), strict=True)))
             if (boxed[1].value.high < 0).any():
                 side = np.where(boxed[1].value.high < 0, -1.0, 1.0)
                 turned = between(FloatInterval(low=side, value=side, high=side), boxed[1])
@@ -139,7 +154,7 @@ class _Chunk:
 
     def orders(self, ratios: FloatInterval) -> _Orders:
         """Return the derivatives and the remainder of A - f B, given what f can be."""
-        here = FloatInterval(low=ratios.low[self.at], value=ratios.value[self.at], high=ratios.high[self.at])
+        here = _some(ratios, self.at)
         with np.errstate(invalid="ignore", over="ignore"):
             boxed, exact = (
                 difference(one, between(here, other) * other) for one, other in (self.boxed, self.exact)
@@ -151,17 +166,100 @@ class _Chunk:
         above, below = (jet.value for jet in self.exact)
         known = self.boxed[1].value.low > 0
         with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-            low, high = above.low - margins, above.high + margins
-            found = FloatInterval(
-                low=low / np.where(low < 0, below.low, below.high),
-                value=above.value / below.value,
-                high=high / np.where(high > 0, below.low, below.high),
-            ).widened((np.abs(above.low) + np.abs(above.high)) / below.low)
+            low, high = _ends(above, below, margins)
+            value = above.value / below.value
         return FloatInterval(
-            low=np.where(known, found.low, -np.inf),
-            value=found.value,
-            high=np.where(known, found.high, np.inf),
+            low=np.where(known, low, -np.inf), value=value, high=np.where(known, high, np.inf)
         )
+
+
+def _ends(above: FloatInterval, below: FloatInterval, margins: Floats) -> tuple[Floats, Floats]:
+    """Return (A - margin) / B and (A + margin) / B for a positive B, rounded outward."""
+    low, high = above.low - margins, above.high + margins
+    found = FloatInterval(
+        low=low / np.where(low < 0, below.low, below.high),
+        value=above.value,
+        high=high / np.where(high > 0, below.low, below.high),
+    ).widened((np.abs(above.low) + np.abs(above.high)) / below.low)
+    return found.low, found.high
+
+
+def within_root_law(
+    ratio: RootRatio, draws: Mapping[Measure, Draw], confidence: Fraction, within: FloatInterval
+) -> FloatInterval:
+    """Return what A / sqrt(V W) of the exact integers can be, with at least the confidence; `has_law` of all.
+
+    With the fixed number l = sqrt(W / V) of the exact integers, sqrt(V W) is (l V + W / l) / 2 there, and has
+    the same derivatives. So no root of noisy numbers is taken, which would need all of a box on which V and W
+    are positive: their own laws say how small they can be, and l is between known ends.
+
+    Neither V nor W is negative of exact integers. The parameters are those of `within_law`; `within` holds
+    the ratio whenever all noises are within their margins at `box_share` with a root.
+    """
+    groups = len(np.asarray(next(iter(draws.values())).steps))
+    chunks = [slice(start, start + _CHUNK) for start in range(0, groups, _CHUNK)]
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        return _joined([_root_chunk(ratio, draws, at, confidence, within) for at in chunks])
+
+
+def _root_chunk(
+    ratio: RootRatio, draws: Mapping[Measure, Draw], at: slice, confidence: Fraction, within: FloatInterval
+) -> FloatInterval:
+    parts = [draw.part for draw in draws.values()]
+    noises = _Noises.of(parts, box_share(parts, confidence, root=True), confidence)
+    boxed, exact = (ratio(of) for of in _released(draws, at, noises))
+    under = [_Orders.of(boxed[place], _magnitudes(exact[place]), noises) for place in (1, 2)]
+    margins = np.split(_half_widths(under, parts, _SPREADS / 2 * (1 - confidence)), 2)
+    first, second = (
+        FloatInterval(low=jet.value.low - by, value=jet.value.value, high=jet.value.high + by)
+        for jet, by in zip(exact[1:], margins, strict=True)
+    )
+    known = (first.low > 0) & (second.low > 0) & np.isfinite(first.high) & np.isfinite(second.high)
+    least, most = np.sqrt(second.low / first.high), np.sqrt(second.high / first.low)
+    cuts = np.geomspace(np.where(known, least, 1.0), np.where(known, most, 1.0), _PIECES + 1)
+    balances = [FloatInterval(low=low, value=low, high=high).widened() for low, high in pairwise(cuts)]
+    below = [_balanced(exact[1].value, exact[2].value, one) for one in balances]
+    found = _some(within, at)
+    failure = (1 - _ROOT_BOX - _TOTAL - _SPREADS) * (1 - confidence)
+    for _ in range(_ROOT_ROUNDS):
+        orders = [_balanced_orders(boxed, exact, found, one, noises) for one in balances]
+        margins = np.split(_half_widths(orders, parts, failure), _PIECES)
+        ends = [_ends(exact[0].value, *one) for one in zip(below, margins, strict=True)]
+        low, high = np.min([one for one, _ in ends], axis=0), np.max([one for _, one in ends], axis=0)
+        low, high = np.where(known, low, -np.inf), np.where(known, high, np.inf)
+        found = within_both(found, FloatInterval(low=low, value=found.value, high=high))
+    return found
+
+
+def _balanced_orders(
+    boxed: tuple[Jet, Jet, Jet],
+    exact: tuple[Jet, Jet, Jet],
+    ratios: FloatInterval,
+    balance: FloatInterval,
+    noises: _Noises,
+) -> _Orders:
+    """Return the derivatives and the remainder of A - f (l V + W / l) / 2, given what f and l can be."""
+    turned = FloatInterval(low=1 / balance.high, value=1 / balance.value, high=1 / balance.low).widened()
+    halves = ratios.scaled(Fraction(1, 2))
+    weights = [product(halves, balance), product(halves, turned)]
+    box, released = (
+        difference(one, total_of(between(weights[0], one) * two, between(weights[1], one) * three))
+        for one, two, three in (boxed, exact)
+    )
+    return _Orders.of(box, _magnitudes(released), noises)
+
+
+def _balanced(one: FloatInterval, other: FloatInterval, balance: FloatInterval) -> FloatInterval:
+    """Return what (l V + W / l) / 2 can be for positive V and W and an l between two ends.
+
+    It is convex in l, and least, the root of V W, where l is that of W / V.
+    """
+    ends = [(end * one.high + other.high / end) / 2 for end in (balance.low, balance.high)]
+    lows = [(end * one.low + other.low / end) / 2 for end in (balance.low, balance.high)]
+    least = np.sqrt(other.low / one.low)
+    inside = (balance.low <= least) & (least <= balance.high)
+    low = np.where(inside, np.sqrt(one.low * other.low), np.minimum(*lows))
+    return FloatInterval(low=low, value=np.sqrt(one.value * other.value), high=np.maximum(*ends)).widened()
 
 
 def within_both(one: FloatInterval, other: FloatInterval) -> FloatInterval:
@@ -189,7 +287,7 @@ def expected_half_width(
     The ratio is at most the largest in magnitude.
     """
     parts = list(noises.values())
-    known = _Noises.of(parts, confidence)
+    known = _Noises.of(parts, box_share(parts, confidence), confidence)
     ends = [
         (np.array([low - margin]), np.array([(low + high) / 2]), np.array([high + margin]))
         for (low, high), margin in zip(ranges, known.margins, strict=True)
@@ -200,7 +298,8 @@ def expected_half_width(
         one, other = ratio(dict(zip(noises, variables(lows, values, highs), strict=True)))
         jet = difference(one, between(FloatInterval(low=-size, value=0 * size, high=size), other) * other)
     anywhere = np.full(jet.slopes.value.shape, np.inf)
-    half = _half_widths([_Orders.of(jet, anywhere, known)], parts, confidence)
+    failure = (1 - _BOX - _TOTAL) * (1 - confidence)
+    half = _half_widths([_Orders.of(jet, anywhere, known)], parts, failure)
     return float(half[0] / other.value.value[0])
 
 
@@ -214,8 +313,9 @@ class _Noises:
     total: float
 
     @classmethod
-    def of(cls, parts: Sequence[Part], confidence: Fraction) -> _Noises:
-        share, laws = box_share(parts, confidence), tuple(map(_law, parts))
+    def of(cls, parts: Sequence[Part], share: Fraction, confidence: Fraction) -> _Noises:
+        """Return them, each at its share of confidence."""
+        laws = tuple(map(_law, parts))
         margins, units = tuple(margin_of(part, share) for part in parts), units_of(laws)
         return cls(
             margins=margins,
@@ -254,9 +354,8 @@ def _at_most(weights: Floats, largest: float, total: float) -> Floats:
     return np.asarray(np.tensordot(taken, -np.sort(-weights, axis=0), axes=(0, 0)))
 
 
-def _half_widths(pieces: Sequence[_Orders], parts: Sequence[Part], confidence: Fraction) -> Floats:
-    """Return the margins of first order and the remainders."""
-    failure = (1 - _BOX - _TOTAL) * (1 - confidence)
+def _half_widths(pieces: Sequence[_Orders], parts: Sequence[Part], failure: Fraction) -> Floats:
+    """Return the margins of first order, of a failure probability, and the remainders."""
     weights = np.concatenate([piece.first for piece in pieces], axis=1)
     first = margins_of_largest_weights([_law(part) for part in parts], weights, failure)
     with np.errstate(invalid="ignore", over="ignore"):
@@ -268,11 +367,26 @@ def _magnitudes(jet: Jet) -> Floats:
     return np.maximum(np.abs(jet.slopes.low), np.abs(jet.slopes.high))
 
 
+def _some(one: FloatInterval, at: slice) -> FloatInterval:
+    return FloatInterval(low=one.low[at], value=one.value[at], high=one.high[at])
+
+
 def _joined(pieces: Sequence[FloatInterval]) -> FloatInterval:
     low, value, high = (
         np.concatenate([getattr(one, end) for one in pieces]) for end in ("low", "value", "high")
     )
     return FloatInterval(low=low, value=value, high=high)
+
+
+def _released(draws: Mapping[Measure, Draw], at: slice, noises: _Noises) -> Iterator[Mapping[Measure, Jet]]:
+    """Yield the integers of some groups within their margins, and as released."""
+    steps = [np.asarray(draw.steps)[at].astype(np.float64) for draw in draws.values()]
+    lows, highs = (
+        [step + side * by for step, by in zip(steps, noises.margins, strict=True)] for side in (-1.0, 1.0)
+    )
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        for ends in ((lows, steps, highs), (steps, steps, steps)):
+            yield dict(zip(draws, variables(*ends), strict=True))
 
 
 def _law(part: Part) -> NoiseError:

@@ -16,7 +16,13 @@ from discreet.curator.request.request import AnswerColumn, Draw, Expectation, Pa
 from discreet.data import Measure, Moment
 from discreet.data.language.measures import Factor
 from discreet.queries.outputs.base import QueryOutput, margin_of, variance_of
-from discreet.queries.outputs.delta_method import box_share, expected_half_width, has_law, within_law
+from discreet.queries.outputs.delta_method import (
+    box_share,
+    expected_half_width,
+    has_law,
+    within_law,
+    within_root_law,
+)
 from discreet.queries.outputs.float_interval import FloatInterval, product, root
 from discreet.queries.outputs.jets import Jet, difference, divided_by, public_number, root_of, total_of
 from discreet.queries.outputs.moments import (
@@ -139,7 +145,7 @@ class CorrelationOutput(QueryOutput):
     Error
     -----
     The law of the noises of first order and what is of second order, within interval arithmetic over margins
-    of all six noises (`delta_method`), clipped to [-1, 1].
+    of all six noises (`delta_method`, lemma 5), clipped to [-1, 1].
     """
 
     name: str
@@ -169,7 +175,7 @@ class CorrelationOutput(QueryOutput):
     def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
         """Return floats, intervals rounded outward."""
         parts, axes = [draw.part for draw in draws], [axis(total) for total in self.totals]
-        share = box_share(parts, confidence)
+        share = box_share(parts, confidence, root=True)
         drawn = DrawnCount.of(draws[5], share)
         together = _together(drawn, draws[:3], axes, share)
         spreads = []
@@ -186,22 +192,23 @@ class CorrelationOutput(QueryOutput):
         found = found.widened().clipped(-1, 1)
         if has_law(parts, confidence):
             read = dict(zip(self.measures, draws, strict=True))
-            found = within_law(self._ratio, read, confidence, found)
+            found = within_root_law(self._spreads, read, confidence, found)
         unknown = drawn.count - drawn.by < 1
         return found.unknown(unknown, -1, 1).column(self.name, unknown)
 
     def jet(self, of: Mapping[Measure, Jet]) -> Jet:
         """Return it as a function of the six integers."""
-        return divided_by(*self._ratio(of))
+        products, *squares = self._spreads(of)
+        return divided_by(products, root_of(squares[0]) * root_of(squares[1]))
 
-    def _ratio(self, of: Mapping[Measure, Jet]) -> tuple[Jet, Jet]:
-        """Return the sum of products around both means, and the roots of both sums of squares multiplied."""
-        roots = []
+    def _spreads(self, of: Mapping[Measure, Jet]) -> tuple[Jet, Jet, Jet]:
+        """Return the sum of products around both means, and both sums of squares."""
+        found = []
         for total, squares in zip(self.totals, self.squares, strict=True):
             around = _around_means(of, squares, (total, total), self.count)
             shifts = public_number(squares.shift, of[self.count]) * of[self.count]
-            roots.append(root_of(total_of(around, shifts)))
-        return _around_means(of, self.products, self.totals, self.count), roots[0] * roots[1]
+            found.append(total_of(around, shifts))
+        return _around_means(of, self.products, self.totals, self.count), found[0], found[1]
 
     def expect(self, parts: Sequence[Part], confidence: Fraction, rows: int) -> Expectation:
         """Return half the width of the interval for values that are spread evenly and unrelated."""

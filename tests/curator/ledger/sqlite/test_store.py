@@ -42,6 +42,18 @@ def test_at_rest_a_ledger_is_one_file_for_its_owner_alone(filled):
     assert filled.stat().st_mode & 0o777 == 0o600
 
 
+def test_what_a_transaction_writes_beside_it_is_for_its_owner_alone(filled):
+    before = os.umask(0)
+    try:
+        with SQLiteStore(filled).transaction() as records:
+            records.keep_answer(3, b"second answer")
+            beside = [one for one in filled.parent.iterdir() if one != filled]
+            assert [one.name for one in beside] == [f"{filled.name}-journal"]
+            assert [one.stat().st_mode & 0o777 for one in beside] == [0o600]
+    finally:
+        os.umask(before)
+
+
 def test_commits_wait_for_the_disk(filled):
     with SQLiteStore(filled).transaction() as records:
         assert records._connection.execute("PRAGMA synchronous").fetchone() == (3,)
