@@ -49,6 +49,7 @@ WALLS = {
     "sqlite3": ["curator/ledger/"],
     "psycopg": ["curator/ledger/", "data/engines/postgres.py"],
     "torch": ["learning/deep/", "synthesis/generators/"],
+    "triton": ["learning/deep/accelerator/"],
     "sklearn": ["learning/estimators/"],
     "mpmath": [],
     "pandas": ["data/", "curator/release/release.py", "synthesis/"],

@@ -11,7 +11,7 @@ from discreet.noise import gaussian
 from discreet.noise.entropy import System
 from discreet.noise.gaussian import (
     _beyond,
-    _series,
+    weight_series,
     _tabulated,
     block_table,
     keep_lanes,
@@ -136,7 +136,7 @@ def test_what_is_not_tabulated_weighs_less_than_the_bound(variance):
 )
 @settings(deadline=None, max_examples=examples(30))
 def test_what_is_left_out_is_enclosed_at_any_precision(curvature, count, bits):
-    kept, (low, top) = _series(curvature, count, bits)
+    kept, (low, top) = weight_series(curvature, count, bits)
     assert len(kept) == count
     for h, weight in enumerate(kept):
         assert weight[0] <= high.ldexp(exp_minus(curvature * h * h), bits) <= weight[1]

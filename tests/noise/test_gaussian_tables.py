@@ -18,7 +18,7 @@ def test_masses_enclose_what_follows_from_either_end(monkeypatch, tabulate):
     table = (
         single_table.__wrapped__(variance) if tabulate == "single" else block_table.__wrapped__(variance, 0)
     )
-    honest = gaussian._series
+    honest = gaussian.weight_series
 
     def wide(curvature, count, working):
         kept, rest = honest(curvature, count, working)
@@ -27,7 +27,7 @@ def test_masses_enclose_what_follows_from_either_end(monkeypatch, tabulate):
             rest[1] + (1 << 50),
         )
 
-    monkeypatch.setattr(gaussian, "_series", wide)
+    monkeypatch.setattr(gaussian, "weight_series", wide)
     curvature = 1 / (2 * variance)
     kept, rest = wide(curvature, _tabulated(curvature), bits + guard)
     items = [*kept, rest]

@@ -99,12 +99,7 @@ class AliasTable:
 
     def _floors(self) -> list[int]:
         """Return the first 64 bits of every cut point, which both ends of its enclosure share."""
-        floors = [low >> (_BITS - 64) for low, _ in self._cuts]
-        upper = [high >> (_BITS - 64) for _, high in self._cuts]
-        floors[self._full] = upper[self._full] = 0
-        if floors != upper or min(floors) < 0:
-            raise ArithmeticError("an alias table cannot be certified at this precision")
-        return floors
+        return self.cut_positions(64 - (self.blocks.bit_length() - 1))
 
     def cut(self, cell: int, bits: int) -> Enclosure:
         """Enclose the mass that a cell gives to its own item.
@@ -127,6 +122,19 @@ class AliasTable:
         high = sum(masses[member][1] for member in members if member < self._items)
         spent = (len(members) - 1) << (bits - (self.blocks.bit_length() - 1))
         return low - spent, high - spent
+
+    def cut_positions(self, bits: int) -> list[int]:
+        """Return where in its cell each cut point lies: the first `bits` bits of its share of the cell.
+
+        The full cell, both of whose sides are its own item, has 0.
+        """
+        shift = _BITS - (self.blocks.bit_length() - 1) - bits
+        positions = [low >> shift for low, _ in self._cuts]
+        upper = [high >> shift for _, high in self._cuts]
+        positions[self._full] = upper[self._full] = 0
+        if positions != upper or min(positions) < 0:
+            raise ArithmeticError("an alias table cannot be certified at this precision")
+        return positions
 
     def alias(self, cell: int) -> int:
         """Return the item that a cell gives the rest of its mass to."""

@@ -48,6 +48,7 @@ __all__ = [
     "sample_blocks",
     "sample_gaussian",
     "single_table",
+    "weight_series",
 ]
 
 LARGEST_SINGLE = 64
@@ -109,7 +110,7 @@ def _weights(curvature: Fraction, bits: int) -> Iterator[Enclosure]:
         ratio = product(ratio, step, bits)
 
 
-def _series(curvature: Fraction, count: int, bits: int) -> tuple[list[Enclosure], Enclosure]:
+def weight_series(curvature: Fraction, count: int, bits: int) -> tuple[list[Enclosure], Enclosure]:
     """Enclose the first `count` weights and the sum of all that follow."""
     kept: list[Enclosure] = []
     low = high = 0
@@ -134,7 +135,7 @@ def single_table(variance: Fraction) -> AliasTable:
 
     def masses(bits: int) -> list[Enclosure]:
         working = bits + _GUARD_BITS
-        kept, rest = _series(curvature, count, working)
+        kept, rest = weight_series(curvature, count, working)
         total = (
             kept[0][0] + 2 * (sum(low for low, _ in kept[1:]) + rest[0]),
             kept[0][1] + 2 * (sum(high for _, high in kept[1:]) + rest[1]),
@@ -159,7 +160,7 @@ def block_table(variance: Fraction, shift: int) -> AliasTable:
 
     def masses(bits: int) -> list[Enclosure]:
         working = bits + _GUARD_BITS
-        kept, rest = _series(curvature, count, working)
+        kept, rest = weight_series(curvature, count, working)
         total = (
             2 * (sum(low for low, _ in kept) + rest[0]),
             2 * (sum(high for _, high in kept) + rest[1]),

@@ -40,6 +40,8 @@ class Beginning:
     examples: int
     size: int
     clipping: Clipping
+    device: torch.device
+    """Where all parameters are; the processor if they are in several places."""
 
 
 def begin(
@@ -72,7 +74,13 @@ def begin(
         examples=held,
         size=sum(value.numel() for value in model.parameters() if value.requires_grad),
         clipping=clipping,
+        device=_device_of(model),
     )
+
+
+def _device_of(model: nn.Module) -> torch.device:
+    found = {value.device for value in model.parameters() if value.requires_grad}
+    return found.pop() if len(found) == 1 else torch.device("cpu")
 
 
 def batch_reader(

@@ -141,6 +141,10 @@ class Book:
         """Start to record the calls of one forward pass."""
         self._calls, self._is_open = [], True
 
+    def stop(self) -> None:
+        """Record no more calls, and forget those that were."""
+        self._calls, self._is_open = [], False
+
     def read(self, losses: Tensor) -> list[list[Use]]:
         """Return the uses of every parameter, from the losses of the examples, and close the book.
 

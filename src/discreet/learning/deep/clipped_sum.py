@@ -76,6 +76,10 @@ class ClippedSum:
             self._count += int(torch.where(finite, within, 0).sum())
         return finite | ~kept
 
+    def zeros(self) -> list[Tensor]:
+        """Return zeros in the shapes of the parameters."""
+        return self.shaped(np.zeros(self._plan.size))
+
     def add_up(self, processes: Processes) -> None:
         """Put the sums over all processes in place of those of this one."""
         processes.add_up(self._totals)

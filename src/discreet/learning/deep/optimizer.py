@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from math import inf
 from typing import Any, NoReturn, Protocol, TypeAlias
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -15,13 +14,15 @@ from discreet.accounting.epsilon_and_delta import epsilon as tight_epsilon
 from discreet.accounting.ladder import Ladder, ladder
 from discreet.array_types import Floats, Integers
 from discreet.errors import ParameterError
+from discreet.learning.deep.accelerator.captured_batch import CapturedBatch, can_be_captured
 from discreet.learning.deep.book import Book
-from discreet.learning.deep.clipped_sum import ClippedSum
+from discreet.learning.deep.clipping import AdaptiveClipping
 from discreet.learning.deep.epoch_plan import EpochPlan
 from discreet.learning.deep.example_rows import ExampleRows, PhysicalBatch
 from discreet.learning.deep.plan import TrainingPlan
 from discreet.learning.deep.processes import Processes
 from discreet.learning.deep.secret_randomness import SecretRandomness
+from discreet.learning.deep.uses import Use
 from discreet.noise import current
 from discreet.noise import is_private as is_private_result
 from discreet.privacy.events import Event
@@ -31,8 +32,14 @@ __all__ = ["PrivateOptimizer", "StepRecord"]
 
 DrawStep: TypeAlias = Callable[[int], tuple[Integers, Floats]]
 """Returns the places and weights of the examples of a step, from 0."""
-ReleaseStep: TypeAlias = Callable[[ClippedSum, float, int], tuple[list[Tensor], float, bool]]
+MakeSum: TypeAlias = "Callable[[list[Tensor], list[list[int]]], GradientSum]"
+"""Returns an empty sum of gradients, from the parameters and which of them have one norm."""
+ReleaseStep: TypeAlias = Callable[[Any, float, int], tuple[list[Tensor], float, bool]]
 """Returns noisy gradients, the next bound and whether noise was private, from sum, bound and step."""
+
+_MOST_COUNTED = 256  # batches whose examples that were left out have not been read from the device
+
+_BATCHES_BEFORE_CAPTURE = 3  # in which libraries of the accelerator set themselves up
 
 _PLAN = "is fixed when training starts: the noise was chosen for it"
 
@@ -42,6 +49,19 @@ class StepRecord(Protocol):
 
     def charge(self, event: Event) -> None:
         """Record what is about to run."""
+
+
+class GradientSum(Protocol):
+    """The clipped gradients of one step, added up."""
+
+    def add(self, uses: list[list[Use]], weights: Tensor, bound: float) -> Tensor:
+        """Add the gradients of a batch, and return which examples count."""
+
+    def add_up(self, processes: Processes) -> None:
+        """Put the sums over all processes in place of those of this one."""
+
+    def zeros(self) -> list[Tensor]:
+        """Return zeros in the shapes of the parameters."""
 
 
 class PrivateOptimizer(torch.optim.Optimizer):
@@ -69,6 +89,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
         *,
         plan: TrainingPlan | EpochPlan,
         draw: DrawStep,
+        make_sum: MakeSum,
         release: ReleaseStep,
         rows: ExampleRows,
         record: StepRecord | None,
@@ -76,7 +97,8 @@ class PrivateOptimizer(torch.optim.Optimizer):
         processes: Processes,
     ) -> None:
         self._inner, self._model = inner, model
-        self._plan, self._draw, self._release, self._rows, self._record = plan, draw, release, rows, record
+        self._plan, self._draw, self._rows, self._record = plan, draw, rows, record
+        self._make_sum, self._release = make_sum, release
         self._parameters = [value for value in model.parameters() if value.requires_grad]
         self._groups = _groups(model, self._parameters, per_layer=plan.clipping.per_layer)
         self._book = Book(model, self._parameters)
@@ -86,13 +108,14 @@ class PrivateOptimizer(torch.optim.Optimizer):
             processes.share([value.data for value in (*model.parameters(), *model.buffers())])
         self._taken, self._bound = taken, plan.clipping.bound
         self._is_private = _draws_privately()  # slots of epochs have been drawn
-        self._sum: ClippedSum | None = None
+        self._sum: GradientSum | None = None
         self._batch: PhysicalBatch | None = None
         self._held: list[tuple[Tensor, int, int]] = []
         self._is_drawing = False
         self._randomness = SecretRandomness()
         self.has_updated = False
-        self.left_out: list[int] = []
+        self._left_out: list[int] = []
+        self._counted: list[tuple[Integers, Tensor]] = []
 
     @property
     def param_groups(self) -> Any:
@@ -179,7 +202,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
                 if self._record is not None and self._taken % self._plan.steps_per_charge == 0:
                     self._record.charge(self._plan.event_of_charge)
                 self._taken += 1
-                self._sum = ClippedSum(self._parameters, self._groups, self._plan)
+                self._sum = self._make_sum(self._parameters, self._groups)
                 drawn = self._draw(self._taken - 1)
                 self._randomness.renew()
                 self._is_private = self._is_private and _draws_privately()
@@ -219,20 +242,77 @@ class PrivateOptimizer(torch.optim.Optimizer):
         self._check_losses(losses, batch)
         assert losses is not None  # noqa: S101 - checked in the line before
         self._check_model()
-        counted = total.add(self._book.read(losses), batch.weights.to(losses.device), self._bound)[
-            : len(batch.places)
-        ].cpu()
-        self.left_out += batch.places[~counted.numpy()].tolist()
+        self._finish(
+            batch, total, total.add(self._book.read(losses), batch.weights.to(losses.device), self._bound)
+        )
+
+    def run(self, losses: Callable[..., Tensor]) -> Iterator[int]:
+        """Take all steps, and yield the number of each when the model has changed.
+
+        Parameters
+        ----------
+        losses : callable
+            Takes what a batch holds, such as inputs and labels, and returns the loss of each example.
+
+        On an accelerator the first batches are run as in a loop over `batches`; then one is recorded and
+        repeated for all others, which saves the time of starting its parts. So `losses` must do the same for
+        every batch, and what it does besides is done a few times only.
+        """
+        captured: CapturedBatch | None = None
+        is_fixed = not isinstance(self._plan.clipping, AdaptiveClipping)  # a bound that moves is not repeated
+        tried, places = 0, self._places_in_memory()
+        for rows in self.batches():
+            batch, total = self._batch, self._sum
+            assert batch is not None  # noqa: S101 - `batches` has set it
+            assert total is not None  # noqa: S101 - and it
+            if not (is_fixed and can_be_captured(rows) and tried >= _BATCHES_BEFORE_CAPTURE):
+                tried += 1
+                self.step(losses(*rows) if isinstance(rows, list | tuple) else losses(rows))
+            else:
+                if captured is None or places != self._places_in_memory():
+                    places = self._places_in_memory()
+                    captured = CapturedBatch(self._adding(losses, total), rows, batch.weights)
+                self._book.stop()
+                self._check_model()
+                self._finish(batch, total, captured.repeat(rows, batch.weights))
+            if self.has_updated:
+                yield self._taken
+
+    def _adding(
+        self, losses: Callable[..., Tensor], total: GradientSum
+    ) -> Callable[[list[Tensor], Tensor], Tensor]:
+        def add(rows: list[Tensor], weights: Tensor) -> Tensor:
+            self._book.open()
+            return total.add(self._book.read(losses(*rows)), weights, self._bound)
+
+        return add
+
+    def _places_in_memory(self) -> list[int]:
+        return [value.data_ptr() for value in (*self._model.buffers(), *self._model.parameters())]
+
+    def _finish(self, batch: PhysicalBatch, total: GradientSum, counted: Tensor) -> None:
+        """Note which examples of a batch count; with the last batch of a step, change the model."""
+        self._counted.append((batch.places, counted[: len(batch.places)]))
+        if len(self._counted) >= _MOST_COUNTED:
+            self._left_out = self.left_out
         self._randomness.leave()
         self._batch, self.has_updated = None, batch.is_last
         if batch.is_last:
             self._update(total)
 
-    def _update(self, total: ClippedSum) -> None:
+    @property
+    def left_out(self) -> list[int]:
+        """Which examples had gradients that are not finite, and counted as zero. Private."""
+        read, self._counted = self._counted, []
+        self._left_out += [place for places, kept in read for place in places[~kept.cpu().numpy()].tolist()]
+        return self._left_out
+
+    def _update(self, total: GradientSum) -> None:
         total.add_up(self._processes)
-        means, is_private = total.shaped(np.zeros(self._plan.size)), True  # others draw people alone
         if self._processes.is_first:
             means, self._bound, is_private = self._release(total, self._bound, self._taken - 1)
+        else:
+            means, is_private = total.zeros(), True  # others draw people alone
         self._processes.share(means)
         self._bound = self._processes.shared(self._bound)
         # Every process adds to the total, whatever it knows already: one that did not would keep all waiting.

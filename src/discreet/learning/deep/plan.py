@@ -14,7 +14,7 @@ from discreet.privacy.events import Event, Gaussian, PoissonSampled, RoundedGaus
 from discreet.privacy.rational import Number, float_below, probability, rational, whole
 from discreet.records import Record
 
-__all__ = ["GRID_STEPS", "TrainingPlan", "sensitivity_in_steps"]
+__all__ = ["GRID_STEPS", "TrainingPlan", "least_multiplier", "sensitivity_in_steps"]
 
 GRID_STEPS = 2**24
 """How many steps of the grid a gradient of the largest length has."""
@@ -90,8 +90,8 @@ class TrainingPlan(Record):
         failure = probability(delta, "delta", zero=False, one=False)
         count = whole(steps, "steps", least=1, most=10**9)
         width = whole(size, "size", least=1)
-        multiplier = _multiplier(expected / people, count, loss, failure)
-        length = sensitivity_in_steps(people, each, width)
+        multiplier = self._multiplier(expected / people, count, loss, failure)
+        length = self._length(multiplier, people, each, width)
         weight = 0
         if isinstance(clipping, AdaptiveClipping):
             share = min(multiplier / (2 * clipping.noise * float(expected)), _MOST_COUNT)
@@ -111,6 +111,15 @@ class TrainingPlan(Record):
             # a little more than z^2 times it, so that the root, rounded down, is z at least
             variance=(Fraction(multiplier) ** 2 * squared * (1 + Fraction(1, 2**40))).__ceil__(),
         )
+
+    def _multiplier(self, rate: Fraction, steps: int, epsilon: Fraction, delta: Fraction) -> float:
+        """Return the noise that keeps the promise, in units of the sensitivity."""
+        return least_multiplier(rate, steps, epsilon, delta)
+
+    def _length(self, multiplier: float, people: int, examples: int, size: int) -> int:
+        """Return the sensitivity in grid steps."""
+        del multiplier
+        return sensitivity_in_steps(people, examples, size)
 
     @property
     def rate(self) -> Fraction:
@@ -163,7 +172,7 @@ def sensitivity_in_steps(people: int, examples: int, size: int) -> int:
 
 
 @lru_cache(maxsize=64)
-def _multiplier(rate: Fraction, steps: int, epsilon: Fraction, delta: Fraction) -> float:
+def least_multiplier(rate: Fraction, steps: int, epsilon: Fraction, delta: Fraction) -> float:
     """Return the least noise multiplier that is certified to keep the promise."""
 
     def run(multiplier: float) -> Event:

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
+from discreet.learning.deep.accelerator.device_plan import DevicePlan
 from discreet.learning.deep.beginning import batch_reader, begin, opened_record
+from discreet.learning.deep.clipped_sum import ClippedSum
 from discreet.learning.deep.clipping import Clipping
-from discreet.learning.deep.optimizer import PrivateOptimizer, StepRecord
+from discreet.learning.deep.optimizer import MakeSum, PrivateOptimizer, StepRecord
 from discreet.learning.deep.plan import TrainingPlan
 from discreet.privacy.rational import Number
 
@@ -128,7 +130,7 @@ def private(
         clip=clip,
         group=group,
     )
-    plan = TrainingPlan(
+    plan = (DevicePlan if begun.device.type == "cuda" else TrainingPlan)(
         batch=batch,
         population=begun.population,
         examples=begun.examples,
@@ -144,9 +146,27 @@ def private(
         model,
         plan=plan,
         draw=lambda _: begun.sampler.draw(plan.rate),
+        make_sum=_sums_of(plan, begun.device),
         release=lambda total, bound, _: total.release(bound),
         rows=batch_reader(data, plan, physical, collate, blank),
         record=kept,
         taken=taken,
         processes=begun.processes,
     )
+
+
+def _sums_of(plan: TrainingPlan, device: torch.device) -> MakeSum:
+    """Return what adds gradients up: in doubles on the processor, as integers on an accelerator."""
+    if not isinstance(plan, DevicePlan):
+        return lambda parameters, groups: ClippedSum(parameters, groups, plan)
+    from discreet.learning.deep.accelerator.device_noise import DeviceNoise
+    from discreet.learning.deep.accelerator.integer_sum import IntegerSum
+
+    noise, made = DeviceNoise(plan.stack, device), list[IntegerSum]()
+
+    def make(parameters: list[torch.Tensor], groups: list[list[int]]) -> IntegerSum:
+        if not made:
+            made.append(IntegerSum(parameters, groups, plan, noise))
+        return made[0].cleared()
+
+    return make

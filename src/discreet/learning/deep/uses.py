@@ -25,7 +25,7 @@ from torch import Tensor
 
 from discreet.records import Record
 
-__all__ = ["LookupUse", "OuterUse", "RowsUse", "Use", "outer_use", "squared_norms"]
+__all__ = ["LookupUse", "OuterUse", "RowsUse", "Use", "between", "outer_use", "squared_norms"]
 
 _LEAST, _MOST = 2.0**-200, 2.0**200  # of doubles: products of four neither underflow nor overflow
 _IN_CACHE = 1 << 17  # numbers that become doubles at once; more would wait for memory, by time measured
@@ -213,6 +213,8 @@ def _lengths(vectors: Tensor) -> Tensor:
 
     All blocks have the same shape, so that an example's norm is computed alike wherever it stands.
     """
+    if vectors.is_cuda:
+        return torch.linalg.vector_norm(vectors, dim=-1, dtype=torch.float64)
     examples, most = len(vectors), max(1, _IN_CACHE // max(1, vectors[:1].numel()))
     size = next(size for size in range(min(examples, most), 0, -1) if examples % size == 0)
     blocks = vectors.split(size)
@@ -243,11 +245,11 @@ def squared_norms(uses: list[Use], masses: list[Tensor]) -> Tensor:
     """Return the squared norm of the sum of all uses of one parameter, for each example."""
     total: Tensor = sum(use.squares(mass) for use, mass in zip(uses, masses, strict=True))
     for one, other in combinations(uses, 2):
-        total = total + 2 * _between(one, other)
+        total = total + 2 * between(one, other)
     return total
 
 
-def _between(one: Use, other: Use) -> Tensor:
+def between(one: Use, other: Use) -> Tensor:
     """Return the inner products of two uses of the same parameter."""
     if isinstance(one, OuterUse) and isinstance(other, OuterUse):
         return _between_outer(one, other)

@@ -1,0 +1,260 @@
+"""Deep learning on an accelerator: a private step beside a plain one, and repeated steps beside single ones.
+
+``python -m benchmarks.device`` needs a GPU. It prints, for three models, medians of steps in milliseconds,
+taken in turns: plain, launched part by part and as one recorded program (a CUDA graph), ours in a loop and by
+`run`, and Opacus where it can be imported; and the largest memory. Then it checks that repeated batches give
+the weights that single ones give, with the same replayed noise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from discreet.learning import private
+from discreet.noise import replay
+
+BATCHES = {"mlp": 512, "cnn": 512, "gpt": 32}
+
+
+class Block(nn.Module):
+    """A layer of a transformer."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.before, self.between = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.three, self.joined = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+    def forward(self, values: Tensor) -> Tensor:
+        """Attend to what came before, then look at each position."""
+        batch, length, width = values.shape
+        parts = self.three(self.before(values)).view(batch, length, 3, self.heads, width // self.heads)
+        queries, keys, contents = parts.permute(2, 0, 3, 1, 4)
+        seen = functional.scaled_dot_product_attention(queries, keys, contents, is_causal=True)
+        values = values + self.joined(seen.transpose(1, 2).reshape(batch, length, width))
+        return values + self.down(functional.gelu(self.up(self.between(values))))
+
+
+class Transformer(nn.Module):
+    """A classifier of texts, of the size of GPT-2 by default."""
+
+    def __init__(self, words: int = 50257, length: int = 128, width: int = 768, layers: int = 12) -> None:
+        super().__init__()
+        self.words, self.places = nn.Embedding(words, width), nn.Embedding(length, width)
+        self.blocks = nn.ModuleList(Block(width, width // 64) for _ in range(layers))
+        self.norm, self.last = nn.LayerNorm(width), nn.Linear(width, 10)
+
+    def forward(self, texts: Tensor) -> Tensor:
+        """Return scores of ten classes."""
+        places = torch.arange(texts.shape[1], device=texts.device).expand(len(texts), -1)
+        values = self.words(texts) + self.places(places)
+        for block in self.blocks:
+            values = block(values)
+        return self.last(self.norm(values)[:, -1])
+
+
+def made(name: str) -> nn.Module:
+    """Return a network of 37 million, 1.1 million or 124 million parameters, on the accelerator."""
+    if name == "gpt":
+        return Transformer().cuda()
+    if name == "mlp":
+        sizes = [784, 4096, 4096, 4096, 10]
+        layers = [[nn.Linear(*pair), nn.ReLU()] for pair in pairwise(sizes)]
+        return nn.Sequential(*[one for layer in layers for one in layer][:-1]).cuda()
+    sizes, strides = [3, 64, 64, 128, 128, 256, 256], [1, 1, 2, 1, 2, 1]
+    parts: list[nn.Module] = []
+    for before, after, stride in zip(sizes, sizes[1:], strides, strict=False):
+        parts += [nn.Conv2d(before, after, 3, stride, 1), nn.GroupNorm(16, after), nn.ReLU()]
+    return nn.Sequential(*parts, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(256, 10)).cuda()
+
+
+def rows_for(name: str, count: int) -> tuple[Tensor, Tensor]:
+    """Return made-up examples and labels."""
+    shapes = {"mlp": (784,), "cnn": (3, 32, 32)}
+    inputs = torch.randint(0, 50257, (count, 128)) if name == "gpt" else torch.randn(count, *shapes[name])
+    return inputs.cuda(), torch.randint(0, 10, (count,)).cuda()
+
+
+def plain_step(name: str, inputs: Tensor, labels: Tensor) -> Callable[[], None]:
+    """A step of SGD without privacy."""
+    model = made(name)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+
+    def step() -> None:
+        optimizer.zero_grad()
+        functional.cross_entropy(model(inputs), labels).backward()
+        optimizer.step()
+
+    return step
+
+
+def recorded(step: Callable[[], None]) -> Callable[[], None]:
+    """Record a step as one program."""
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(3):
+            step()
+    torch.cuda.current_stream().wait_stream(stream)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        step()
+    return lambda keep=step: graph.replay()  # type: ignore[misc]  # the step keeps its model alive
+
+
+def private_step(name: str, inputs: Tensor, labels: Tensor, *, by_run: bool) -> Callable[[], None]:
+    """A step of ours, sampling and noise included: all examples take part, in one physical batch."""
+    model = made(name)
+    optimizer = private(
+        torch.optim.SGD(model.parameters(), lr=0.01),
+        model,
+        (inputs, labels),
+        epsilon=50,
+        delta=1e-5,
+        batch=len(inputs),
+        steps=10**4,
+        physical=len(inputs),
+    )
+
+    def losses(rows: Tensor, targets: Tensor) -> Tensor:
+        return functional.cross_entropy(model(rows), targets, reduction="none")
+
+    if by_run:
+        steps = optimizer.run(losses)
+        return lambda: next(steps) and None
+    batches = optimizer.batches()
+    return lambda: optimizer.step(losses(*next(batches)))
+
+
+def opacus_step(name: str, mode: str, inputs: Tensor, labels: Tensor) -> Callable[[], None]:
+    """A step of Opacus, without sampling."""
+    from opacus import PrivacyEngine
+
+    model, criterion = made(name), nn.CrossEntropyLoss()
+    data = torch.utils.data.TensorDataset(inputs, labels)
+    options = {"criterion": criterion} if mode == "ghost" else {}
+    parts = PrivacyEngine().make_private(
+        module=model,
+        optimizer=torch.optim.SGD(model.parameters(), lr=0.01),
+        data_loader=torch.utils.data.DataLoader(data, batch_size=len(inputs)),
+        noise_multiplier=1.1,
+        max_grad_norm=1.0,
+        grad_sample_mode=mode,
+        poisson_sampling=False,
+        **options,
+    )
+    model, optimizer = parts[0], parts[1]
+    criterion = parts[2] if mode == "ghost" else criterion
+
+    def step() -> None:
+        optimizer.zero_grad()
+        criterion(model(inputs), labels).backward()
+        optimizer.step()
+
+    return step
+
+
+def median_time(step: Callable[[], None], repeats: int) -> tuple[float, float]:
+    """Return the median milliseconds of a step, and the largest memory in GB."""
+    for _ in range(5):
+        step()
+    torch.cuda.synchronize()
+    torch.cuda.reset_peak_memory_stats()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        step()
+        torch.cuda.synchronize()
+        times.append(1000 * (time.perf_counter() - start))
+    return statistics.median(times), torch.cuda.max_memory_allocated() / 1e9
+
+
+def time_model(name: str, repeats: int, peers: list[str]) -> None:
+    """Print the times of a model's steps, each as a multiple of the plain one."""
+    inputs, labels = rows_for(name, BATCHES[name])
+    kinds: dict[str, Callable[[], Callable[[], None]]] = {
+        "plain": lambda: plain_step(name, inputs, labels),
+        "plain, recorded": lambda: recorded(plain_step(name, inputs, labels)),
+        "discreet, loop": lambda: private_step(name, inputs, labels, by_run=False),
+        "discreet, run": lambda: private_step(name, inputs, labels, by_run=True),
+        **{f"Opacus, {mode}": lambda mode=mode: opacus_step(name, mode, inputs, labels) for mode in peers},
+    }
+    base = None
+    for kind, make in kinds.items():
+        try:
+            found, memory = median_time(make(), repeats)
+        except Exception as error:  # a peer that cannot do it is a result
+            print(f"  {kind:16} fails: {type(error).__name__}")
+            continue
+        finally:
+            torch.cuda.empty_cache()
+        base = base or found
+        print(f"  {kind:16} {found:8.2f} ms  {found / base:6.2f} times  {memory:5.2f} GB", flush=True)
+
+
+def weights_after(name: str, *, by_run: bool, steps: int = 8) -> Tensor:
+    """Train with replayed sampling and noise, and return all weights."""
+    torch.manual_seed(1)
+    model = {"mlp": nn.Sequential(nn.Linear(784, 96), nn.ReLU(), nn.Linear(96, 10))}.get(name)
+    model = Transformer(words=100, length=128, width=128, layers=2) if model is None else model
+    model = model.cuda()
+    inputs, labels = rows_for(name, 200)
+    inputs = inputs % 100 if name == "gpt" else inputs
+    with replay(7):
+        optimizer = private(
+            torch.optim.SGD(model.parameters(), lr=0.05),
+            model,
+            (inputs, labels),
+            epsilon=1,
+            delta=1e-5,
+            batch=40,
+            steps=steps,
+            physical=32,
+        )
+
+        def losses(rows: Tensor, targets: Tensor) -> Tensor:
+            return functional.cross_entropy(model(rows), targets, reduction="none")
+
+        if by_run:
+            assert list(optimizer.run(losses)) == list(range(1, steps + 1))
+        else:
+            for rows in optimizer.batches():
+                optimizer.step(losses(*rows))
+    return torch.cat([value.detach().flatten() for value in model.parameters()])
+
+
+def main() -> None:
+    """Run what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=20)
+    parser.add_argument("--models", nargs="+", choices=BATCHES, default=list(BATCHES))
+    asked = parser.parse_args()
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
+    try:
+        import opacus
+
+        peers, version = ["hooks", "ghost"], f", Opacus {opacus.__version__}"
+    except ImportError:
+        peers, version = [], ""
+    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, TensorFloat-32{version}")
+    for name in ("mlp", "gpt"):
+        one, other = weights_after(name, by_run=False), weights_after(name, by_run=True)
+        print(
+            f"{name}: weights of repeated and single batches differ by {float((one - other).abs().max()):.3g}"
+        )
+    for name in asked.models:
+        print(f"{name}, batch {BATCHES[name]}")
+        time_model(name, asked.repeats, peers)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Private steps on an accelerator: integers for gradients, exact sums, noise in registers."""

@@ -1,0 +1,148 @@
+"""The sum of clipped gradients as exact integers, and its release with noise, all on an accelerator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import chain, combinations
+
+import torch
+from torch import Tensor
+
+from discreet.errors import ParameterError
+from discreet.learning.deep.accelerator.device_noise import DeviceNoise
+from discreet.learning.deep.accelerator.device_plan import DevicePlan
+from discreet.learning.deep.accelerator.integer_rows import IntegerForm, integer_form
+from discreet.learning.deep.clipping import AdaptiveClipping
+from discreet.learning.deep.plan import GRID_STEPS
+from discreet.learning.deep.processes import Processes
+from discreet.learning.deep.uses import LookupUse, OuterUse, Use, between
+from discreet.noise import current, is_private
+
+__all__ = ["IntegerSum"]
+
+_UP = 1 + 2.0**-24
+_LEAST_NORM = 2.0**-28
+"""What a norm may be too small by, because squares of small floats are 0 (lemma 1)."""
+_MOST_POSITIONS, _MOST_SIZE = 2**13, 2**28  # for which the constants are proven
+
+
+class IntegerSum:
+    """Adds up the gradients of a step, each shortened, in grid steps.
+
+    Parameters
+    ----------
+    parameters : list of tensors
+        What is trained, on one device.
+    groups : list of lists of int
+        Which of them have one norm together.
+    plan : DevicePlan
+    noise : DeviceNoise
+    """
+
+    def __init__(
+        self, parameters: list[Tensor], groups: list[list[int]], plan: DevicePlan, noise: DeviceNoise
+    ) -> None:
+        if any(parameter.numel() > _MOST_SIZE for parameter in parameters):
+            raise ParameterError("model", "has a parameter of more than 2^28 numbers", "smaller parameters")
+        self._shapes = [parameter.shape for parameter in parameters]
+        self._groups, self._plan, self._noise = groups, plan, noise
+        device = parameters[0].device
+        self._total = torch.zeros(plan.drawn, dtype=torch.float64, device=device)
+        self._parts = self._total[: plan.size].split([parameter.numel() for parameter in parameters])
+
+    def cleared(self) -> IntegerSum:
+        """Return this sum, in the same place in memory, with nothing added."""
+        self._total.zero_()
+        return self
+
+    @torch.no_grad()
+    def add(self, uses: list[list[Use]], weights: Tensor, bound: float) -> Tensor:
+        """Add the gradients of a batch, and return which examples count.
+
+        An example whose gradient has a norm that is not finite adds nothing.
+        """
+        _check_positions(uses)
+        with _full_floats():
+            forms = [[integer_form(use) for use in found] for found in uses]
+            norms = [_norms([forms[place] for place in group], weights) for group in self._groups]
+        finite = torch.stack(norms).isfinite().all(0)
+        counts = finite & (weights > 0)  # padding may hold anything
+        room = _room(forms, weights)
+        for group, norm in zip(self._groups, norms, strict=True):
+            coefficients = self._plan.clipping.factors(norm, len(self._groups), bound) * room
+            found = [form for place in group for form in forms[place]]
+            for most in filter(lambda one: one is not None, [form.most() for form in found]):
+                coefficients = torch.minimum(coefficients, most)
+            coefficients = torch.where(counts, coefficients, 0.0)
+            for place in group:
+                for form in forms[place]:
+                    form.add_to(self._parts[place], coefficients)
+        if self._plan.count_weight:
+            weight = (weights * self._plan.count_weight).floor() / float(self._plan.steps_of_integer)
+            within = torch.where(norms[0] <= bound, weight, -weight)
+            self._total[-1] += torch.where(counts, within, 0.0).sum()
+        return finite | (weights <= 0)
+
+    def zeros(self) -> list[Tensor]:
+        """Return zeros in the shapes of the parameters."""
+        return [torch.zeros(shape, device=self._total.device) for shape in self._shapes]
+
+    def add_up(self, processes: Processes) -> None:
+        """Put the sums over all processes in place of those of this one."""
+        processes.add_up([self._total])
+
+    def release(self, bound: float) -> tuple[list[Tensor], float, bool]:
+        """Return the noisy mean gradients, the next bound, and whether the noise was private."""
+        plan, source = self._plan, current()
+        self._noise.renew(source)
+        steps = float(plan.steps_of_integer)
+        scale = bound / (GRID_STEPS * steps * float(plan.batch))
+        noisy = self._noise.release(self._total, steps, scale)
+        if isinstance(plan.clipping, AdaptiveClipping):
+            share = 0.5 + float(noisy[-1]) / scale / (2 * plan.count_weight * float(plan.batch))
+            bound = plan.clipping.moved(bound, share)
+        parts = noisy[: plan.size].split([part.numel() for part in self._parts])
+        found = [part.reshape(shape) for part, shape in zip(parts, self._shapes, strict=True)]
+        return found, bound, is_private(source.mark(0))
+
+
+@contextmanager
+def _full_floats() -> Iterator[None]:
+    """Multiply matrices of floats without cutting their last bits off (TensorFloat-32)."""
+    before = torch.backends.cuda.matmul.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = False
+    try:
+        yield
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = before
+
+
+def _norms(found: list[list[IntegerForm]], weights: Tensor) -> Tensor:
+    """Bound the norm of each example's gradient by all parameters of a group, from above."""
+    squares = torch.zeros_like(weights)
+    for forms in found:
+        if forms:
+            masses = [form.mass() for form in forms]
+            for form, mass in zip(forms, masses, strict=True):
+                squares += form.squares(mass)
+            for one, other in combinations(forms, 2):
+                squares += 2 * between(one.kept(), other.kept())
+            if len(forms) > 1:
+                squares += 2.0**-24 * torch.stack(masses).sum(0).square()
+    return squares.clamp(min=0).sqrt() * _UP + _LEAST_NORM
+
+
+def _room(forms: list[list[IntegerForm]], weights: Tensor) -> Tensor:
+    """Return how long c G may be for each example, in grid steps, so that H is no longer than its weight."""
+    squares = torch.zeros_like(weights)
+    for found in forms:
+        if found:
+            squares += torch.stack([form.rounding() for form in found]).sum(0).square()
+    return (weights * GRID_STEPS - squares.sqrt()).clamp(min=0)
+
+
+def _check_positions(uses: list[list[Use]]) -> None:
+    for use in chain.from_iterable(uses):
+        if isinstance(use, OuterUse | LookupUse) and use.positions > _MOST_POSITIONS:
+            raise ParameterError("model", "has a layer of too many positions", "at most 8192 an example")

@@ -1,0 +1,97 @@
+"""The plan of a run on an accelerator: what is charged is no less than what is drawn."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from discreet.accounting.epsilon_and_delta import delta as tight_delta
+from discreet.accounting.epsilon_and_delta import epsilon as tight_epsilon
+from discreet.errors import ParameterError
+from discreet.learning.deep.accelerator.device_plan import DevicePlan
+from discreet.learning.deep.clipping import AdaptiveClipping, FlatClipping
+from discreet.learning.deep.plan import GRID_STEPS, TrainingPlan
+from discreet.privacy.events import Gaussian
+
+COMMON = {"batch": 20, "population": 1000, "steps": 50, "delta": 1e-5, "size": 10**6}
+
+
+FLAT = FlatClipping(1.0)
+
+
+def plan_for(epsilon=1, clipping=FLAT, kind=DevicePlan, **other):
+    return kind(epsilon=epsilon, clipping=clipping, **{**COMMON, **other})
+
+
+def test_the_run_keeps_its_promise_and_hardly_more():
+    plan = plan_for()
+    assert 0.999 < tight_epsilon(plan.event, delta=1e-5).upper <= 1
+    assert tight_delta(plan.event, epsilon=1).upper <= 1e-5
+
+
+@pytest.mark.parametrize(("epsilon", "batch"), [(1, 20), (2, 20), (0.3, 1000), (0.6, 900)])
+def test_noise_is_wider_than_charged_by_what_its_law_differs(epsilon, batch):
+    plan = plan_for(epsilon, batch=batch)
+    length = plan.squared_sensitivity
+    assert plan.stack.variance >= plan.variance * (1 + Fraction(1, 2**18))
+    assert plan.stack.variance <= plan.variance * (1 + Fraction(1, 2**11))
+    assert plan.stack.variance >= 2**48
+    assert plan.steps_of_integer in {Fraction(4), Fraction(1), Fraction(1, 16)}
+    assert length >= (plan.steps_of_integer * (GRID_STEPS + 2)) ** 2
+
+
+def test_grids_go_with_the_noise():
+    assert plan_for(2).steps_of_integer == 4
+    assert plan_for(1).steps_of_integer == 1
+    much = plan_for(0.3, batch=1000)
+    assert much.noise_multiplier > 16
+    assert much.steps_of_integer == Fraction(1, 16)
+    # Rounding to a coarser grid is part of the sensitivity.
+    assert much.squared_sensitivity >= ((GRID_STEPS + 2) // 16 + 1000) ** 2
+
+
+def test_exact_sums_need_less_noise_than_sums_in_doubles():
+    assert plan_for().noise_multiplier == pytest.approx(
+        plan_for(kind=TrainingPlan).noise_multiplier, rel=1e-6
+    )
+    assert plan_for().squared_sensitivity < plan_for(kind=TrainingPlan).squared_sensitivity
+    assert plan_for().squared_sensitivity == (GRID_STEPS + 2) ** 2
+
+
+def test_a_charge_has_the_chance_that_the_law_fails():
+    event = plan_for().event_of_charge
+    assert "Approximate" in repr(event)
+    assert tight_delta(event, epsilon=60).upper >= 2.0**-58
+
+
+def test_the_law_that_is_drawn_is_dominated_by_what_is_charged():
+    """Lemma 4 at its tightest: a loss that is larger by twice the distance of the laws, at every epsilon."""
+    for multiplier in (0.4, 1.0, 16.0, 256.0):
+        drawn = Gaussian(noise_multiplier=multiplier * (1 + 2.0**-19.2))
+        charged = Gaussian(noise_multiplier=multiplier)
+        distance = 2**30 * 2.0**-86
+        for epsilon in (0.01, 0.3, 1.0, 4.0):
+            more = tight_delta(drawn, epsilon=max(epsilon - 2 * distance, 0)).lower * (1 + 2 * distance)
+            assert more <= tight_delta(charged, epsilon=epsilon).upper
+
+
+def test_an_adaptive_bound_is_paid_for():
+    plan = plan_for(clipping=AdaptiveClipping())
+    assert plan.drawn == plan.size + 1
+    assert plan.squared_sensitivity == (GRID_STEPS + 2) ** 2 + plan.count_weight**2
+    assert plan.steps_of_integer == 1
+
+
+@pytest.mark.parametrize(
+    ("other", "problem"),
+    [
+        ({"epsilon": 40, "steps": 1}, "hardly any"),
+        ({"epsilon": 0.05, "batch": 1000}, "more noise"),
+        ({"delta": 2.0**-58}, "too small"),
+        ({"size": 2**30 + 1}, "too many trained numbers"),
+    ],
+)
+def test_what_is_not_proven_is_refused(other, problem):
+    with pytest.raises(ParameterError, match=problem):
+        plan_for(**other)

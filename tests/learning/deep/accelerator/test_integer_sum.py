@@ -1,0 +1,242 @@
+"""Sums of integers: exact in any company, no longer than they may be, and near the gradients."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+from discreet.errors import ParameterError
+from discreet.learning.deep.accelerator.device_noise import DeviceNoise
+from discreet.learning.deep.accelerator.device_plan import DevicePlan
+from discreet.learning.deep.accelerator.integer_rows import integer_form
+from discreet.learning.deep.accelerator.integer_sum import IntegerSum
+from discreet.learning.deep.clipping import (
+    AdaptiveClipping,
+    AutomaticClipping,
+    FlatClipping,
+    PerLayerClipping,
+)
+from discreet.learning.deep.plan import GRID_STEPS
+from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse
+from discreet.noise import is_private, replay
+from effort import examples
+from learning.deep.gradient_oracle import booked, oracle
+
+# NumPy, which interprets the kernels where there is no accelerator, tells of what is not a number.
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+KINDS = [FlatClipping(0.7), PerLayerClipping(0.7), AutomaticClipping(), AdaptiveClipping(0.7)]
+
+
+def sum_for(parameters, clipping=KINDS[0], groups=None, epsilon=1):
+    plan = DevicePlan(
+        batch=20,
+        population=1000,
+        steps=50,
+        epsilon=epsilon,
+        delta=1e-5,
+        size=sum(parameter.numel() for parameter in parameters),
+        clipping=clipping,
+    )
+    groups = groups or [list(range(len(parameters)))]
+    return IntegerSum(parameters, groups, plan, DeviceNoise(plan.stack, DEVICE))
+
+
+def summed(parameters, uses, weights, clipping=KINDS[0], groups=None):
+    """The integers of one batch, and which examples count."""
+    total = sum_for(parameters, clipping, groups)
+    counted = total.add(uses, torch.tensor(weights, dtype=torch.float64, device=DEVICE), clipping.bound)
+    return [int(value) for value in total._total], counted
+
+
+def square(integers):
+    return sum(value * value for value in integers)
+
+
+class Model(nn.Module):
+    """A table, positions, a layer that is used twice, and a norm."""
+
+    def __init__(self):
+        super().__init__()
+        self.table, self.twice = nn.Embedding(6, 5), nn.Linear(5, 5)
+        self.norm, self.last = nn.LayerNorm(5), nn.Linear(5, 3)
+
+    def forward(self, index):
+        return self.last(self.norm(self.twice(torch.tanh(self.twice(self.table(index))))))
+
+
+def model_and_inputs(kind, seed):
+    torch.manual_seed(seed)
+    if kind == "table":
+        return Model().to(DEVICE), torch.randint(0, 6, (4, 3)).to(DEVICE)
+    if kind == "positions":
+        model = nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 9))
+        return model.to(DEVICE), torch.randn(4, 20, 4).to(DEVICE)
+    model = nn.Sequential(nn.Conv1d(2, 3, 2), nn.Flatten(), nn.Linear(12, 3))
+    return model.to(DEVICE), torch.randn(4, 2, 5).to(DEVICE)
+
+
+@pytest.mark.parametrize("kind", ["table", "positions", "convolution"])
+@pytest.mark.parametrize("clipping", KINDS, ids=lambda one: type(one).__name__)
+def test_a_batch_is_the_sum_of_its_examples_and_each_is_short_enough(kind, clipping):
+    """The whole theorem: what one person adds is the same in any company, to the last bit."""
+    model, inputs = model_and_inputs(kind, 3)
+    uses, parameters = booked(model, inputs), list(model.parameters())
+    groups = [[place] for place in range(len(parameters))] if clipping.per_layer else None
+    weights = [1.0, 0.25, 1.0, 0.5]
+    together, counted = summed(parameters, uses, weights, clipping, groups)
+    assert counted.all()
+    alone = []
+    for place, weight in enumerate(weights):
+        only = [weight * float(other == place) for other in range(4)]
+        alone.append(summed(parameters, uses, only, clipping, groups)[0])
+    assert together == [sum(values) for values in zip(*alone, strict=True)]
+    size = sum(parameter.numel() for parameter in parameters)
+    for weight, found in zip(weights, alone, strict=True):
+        assert square(found[:size]) <= (Fraction(weight) * GRID_STEPS + 1) ** 2
+
+
+@given(
+    exponents=st.tuples(st.integers(-130, 110), st.integers(-130, 110)),
+    positions=st.sampled_from([1, 2, 7]),
+    cancels=st.booleans(),
+    seed=st.integers(0, 2**31),
+)
+@settings(max_examples=examples(60), deadline=None)
+def test_no_example_is_longer_than_its_weight(exponents, positions, cancels, seed):
+    """Huge and tiny numbers, single entries, positions that cancel: integers are never too long."""
+    generator = torch.Generator().manual_seed(seed)
+    left = torch.randn(2, positions, 3, generator=generator, dtype=torch.float64)
+    right = torch.randn(2, positions, 4, generator=generator, dtype=torch.float64)
+    if cancels and positions > 1:
+        left[:, 1], right[:, 1] = -left[:, 0], right[:, 0] * (1 + 1e-3)
+    right[1, :, 1:] = 0
+    left, right = left * 2.0 ** exponents[0], right * 2.0 ** exponents[1]
+    use = OuterUse(left.float().to(DEVICE), right.float().to(DEVICE))
+    for weights in ([1.0, 0.0], [0.0, 1.0], [0.01, 0.0]):
+        found, _ = summed([torch.zeros(3, 4, device=DEVICE)], [[use]], weights)
+        assert square(found) <= (max(weights) * GRID_STEPS + 1) ** 2
+
+
+def test_without_room_for_rounding_an_example_would_be_too_long(monkeypatch):
+    from discreet.learning.deep.accelerator import integer_sum
+
+    torch.manual_seed(4)
+    use = RowsUse(torch.full((1, 9_003), 100.0, device=DEVICE))
+    monkeypatch.setattr(integer_sum, "_room", lambda forms, weights: weights * GRID_STEPS)
+    # Rounded up in every coordinate: 2^24 / sqrt(9003) has a fraction of more than a half.
+    found, _ = summed([torch.zeros(9_003, device=DEVICE)], [[use]], [1.0], FlatClipping(1.0))
+    assert square(found) > GRID_STEPS**2
+
+
+def test_an_input_that_is_not_part_of_the_norm_would_be_too_long(monkeypatch):
+    """Planted: norms of the inputs as they came, not as they are kept."""
+    from discreet.learning.deep.accelerator import integer_rows
+
+    honest = integer_rows.round_inputs
+    monkeypatch.setattr(
+        integer_rows,
+        "round_inputs",
+        lambda values, unit, places: (honest(values, unit, places)[0], honest(values, unit, places)[1] // 4),
+    )
+    use = OuterUse(torch.ones(1, 1, 3, device=DEVICE), torch.ones(1, 1, 4, device=DEVICE))
+    found, _ = summed([torch.zeros(3, 4, device=DEVICE)], [[use]], [1.0])
+    assert square(found) > (2 * 0.9 * GRID_STEPS) ** 2
+
+
+@pytest.mark.parametrize("kind", ["table", "positions", "convolution"])
+def test_the_sum_is_near_that_of_clipped_gradients_written_out(kind):
+    model, inputs = model_and_inputs(kind, 5)
+    found, _ = summed(list(model.parameters()), booked(model, inputs), [1.0] * 4)
+    each = torch.cat(oracle(model, inputs), dim=1)
+    expected = (each / each.norm(dim=1, keepdim=True).clamp(min=0.7)).sum(0)
+    got = torch.tensor(found, dtype=torch.float64) / GRID_STEPS
+    assert (got - expected.cpu()).norm() < 0.02 * expected.norm()
+
+
+@pytest.mark.parametrize("odd", [torch.nan, torch.inf, 2.0**127])
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_an_example_that_is_not_finite_counts_as_zero(odd, side):
+    sides = {"left": torch.ones(3, 2, 3, device=DEVICE), "right": torch.ones(3, 2, 4, device=DEVICE)}
+    sides[side][1, 0, 0] = odd
+    uses, parameters = [[OuterUse(**sides)]], [torch.zeros(3, 4, device=DEVICE)]
+    found, counted = summed(parameters, uses, [1.0, 1.0, 1.0])
+    without, _ = summed(parameters, uses, [1.0, 0.0, 1.0])
+    assert found == without
+    assert counted.tolist() == [True, False, True]
+
+
+def test_padding_counts_for_nothing_whatever_it_holds():
+    rows = torch.ones(2, 5, device=DEVICE)
+    rows[1] = torch.nan
+    index = torch.zeros(2, 1, dtype=torch.int64, device=DEVICE)
+    uses = [[RowsUse(rows)], [LookupUse(index, rows[:, None, :], 3)]]
+    parameters = [torch.zeros(5, device=DEVICE), torch.zeros(3, 5, device=DEVICE)]
+    found, counted = summed(parameters, uses, [1.0, 0.0])
+    assert counted.all()
+    assert square(found) > 0
+
+
+def test_a_release_is_the_sum_with_noise_and_marked_when_replayed():
+    parameter = torch.zeros(6, device=DEVICE)
+    total = sum_for([parameter])
+    total.add([[RowsUse(torch.full((1, 6), 5.0, device=DEVICE))]], torch.ones(1, device=DEVICE).double(), 0.7)
+    with replay(1):
+        (found,), bound, private = total.release(0.7)
+        again = total.release(0.7)[0][0]
+    assert found.shape == (6,)
+    assert bound == 0.7
+    assert not private
+    assert not torch.equal(found, again)
+    assert total.release(0.7)[2] is True
+    assert is_private(0)
+    deviation = float(total._plan.noise_multiplier) * 0.7 / 20
+    assert (found - 0.7 / 6**0.5 / 20).abs().max() < 8 * deviation
+
+
+def test_an_adaptive_bound_moves_by_a_noisy_count():
+    total = sum_for([torch.zeros(2, device=DEVICE)], AdaptiveClipping(0.7))
+    weights = torch.ones(2, device=DEVICE).double()
+    total.add([[RowsUse(torch.full((2, 2), 1e-3, device=DEVICE))]], weights, 0.7)
+    plan = total._plan
+    assert int(total._total[-1]) == 2 * plan.count_weight / plan.steps_of_integer
+    assert total.release(0.7)[1] != 0.7
+
+
+def test_a_sum_is_cleared_in_place():
+    total = sum_for([torch.zeros(2, device=DEVICE)])
+    total.add([[RowsUse(torch.ones(1, 2, device=DEVICE))]], torch.ones(1, device=DEVICE).double(), 0.7)
+    place = total._total.data_ptr()
+    assert total.cleared()._total.data_ptr() == place
+    assert not total._total.any()
+    assert [value.shape for value in total.zeros()] == [(2,)]
+
+
+def test_sizes_beyond_the_proof_are_refused():
+    use = OuterUse(torch.zeros(1, 2**13 + 1, 1), torch.zeros(1, 2**13 + 1, 1))
+    with pytest.raises(ParameterError, match="too many positions"):
+        summed([torch.zeros(1, 1)], [[use]], [1.0])
+
+
+def test_norms_of_outer_products_are_from_above():
+    """Against exact fractions of the numbers as they are kept."""
+    generator = torch.Generator().manual_seed(9)
+    use = OuterUse(torch.randn(2, 3, 4, generator=generator), torch.randn(2, 3, 5, generator=generator))
+    form = integer_form(OuterUse(use.left.to(DEVICE), use.right.to(DEVICE)))
+    kept = form.kept()
+    for place in range(2):
+        gradient = [
+            sum(
+                Fraction(float(kept.left[place, t, row])) * Fraction(float(kept.right[place, t, column]))
+                for t in range(3)
+            )
+            for row in range(4)
+            for column in range(5)
+        ]
+        assert sum(value**2 for value in gradient) <= Fraction(float(form.squares(form.mass())[place]))
