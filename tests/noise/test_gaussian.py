@@ -11,7 +11,6 @@ from discreet.noise import gaussian
 from discreet.noise.entropy import System
 from discreet.noise.gaussian import (
     _beyond,
-    weight_series,
     _tabulated,
     block_table,
     keep_lanes,
@@ -19,6 +18,7 @@ from discreet.noise.gaussian import (
     low_bits,
     sample_gaussian,
     single_table,
+    weight_series,
 )
 from effort import examples
 from noise.oracle import (
