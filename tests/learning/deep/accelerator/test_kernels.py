@@ -92,7 +92,7 @@ def test_halves_are_added():
     assert torch.equal(total, torch.arange(12, dtype=torch.float64, device=DEVICE) + 4 * whole.flatten())
 
 
-@pytest.mark.parametrize(("positions", "rows", "columns"), [(3, 5, 4), (65, 66, 7)])
+@pytest.mark.parametrize(("positions", "rows", "columns"), [(3, 5, 4), (65, 66, 7), (200, 3, 2)])
 def test_products_of_gram_matrices(positions, rows, columns):
     examples = 2
     slopes, unit = (

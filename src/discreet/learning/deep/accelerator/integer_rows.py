@@ -59,8 +59,8 @@ class IntegerForm(ABC):
         """The squared norm of each gradient from above, given the masses."""
 
     @abstractmethod
-    def rounding(self) -> Tensor:
-        """For each example, how far H may be from c G, in grid steps, whatever c is."""
+    def rounding(self) -> Tensor | float:
+        """For each example, or for all, how far H may be from c G, in grid steps, whatever c is."""
 
     @abstractmethod
     def most(self) -> Tensor | None:
@@ -86,9 +86,8 @@ class _RowForm(IntegerForm):
     def squares(self, mass: Tensor) -> Tensor:
         return self.use.squares(mass)
 
-    def rounding(self) -> Tensor:
-        rows = self.use.rows
-        return rows.new_full((len(rows),), _HALF * rows.shape[1] ** 0.5, dtype=torch.float64)
+    def rounding(self) -> float:
+        return _HALF * self.use.rows.shape[1] ** 0.5
 
     def most(self) -> None:
         return None
@@ -112,10 +111,9 @@ class _LookupForm(IntegerForm):
     def squares(self, mass: Tensor) -> Tensor:
         return self.use.squares(mass) + _DOUBLES * mass.square()
 
-    def rounding(self) -> Tensor:
-        slopes = self.use.slopes
-        most = _HALF * slopes.shape[1] * slopes.shape[2] ** 0.5
-        return slopes.new_full((len(slopes),), most, dtype=torch.float64)
+    def rounding(self) -> float:
+        _, positions, columns = self.use.slopes.shape
+        return _HALF * positions * columns**0.5
 
     def most(self) -> None:
         return None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import chain, combinations
 
 import torch
@@ -63,18 +61,17 @@ class IntegerSum:
         An example whose gradient has a norm that is not finite adds nothing.
         """
         _check_positions(uses)
-        with _full_floats():
-            forms = [[integer_form(use) for use in found] for found in uses]
-            norms = [_norms([forms[place] for place in group], weights) for group in self._groups]
+        forms = [[integer_form(use) for use in found] for found in uses]
+        norms = [_norms([forms[place] for place in group], weights) for group in self._groups]
         finite = torch.stack(norms).isfinite().all(0)
         counts = finite & (weights > 0)  # padding may hold anything
         room = _room(forms, weights)
         for group, norm in zip(self._groups, norms, strict=True):
             coefficients = self._plan.clipping.factors(norm, len(self._groups), bound) * room
             found = [form for place in group for form in forms[place]]
-            for most in filter(lambda one: one is not None, [form.most() for form in found]):
-                coefficients = torch.minimum(coefficients, most)
-            coefficients = torch.where(counts, coefficients, 0.0)
+            limits = [most for form in found if (most := form.most()) is not None]
+            coefficients = torch.stack([coefficients, *limits]).amin(0)
+            coefficients = torch.where(counts, coefficients, 0.0)  # also where a limit is not a number
             for place in group:
                 for form in forms[place]:
                     form.add_to(self._parts[place], coefficients)
@@ -107,38 +104,28 @@ class IntegerSum:
         return found, bound, is_private(source.mark(0))
 
 
-@contextmanager
-def _full_floats() -> Iterator[None]:
-    """Multiply matrices of floats without cutting their last bits off (TensorFloat-32)."""
-    before = torch.backends.cuda.matmul.allow_tf32
-    torch.backends.cuda.matmul.allow_tf32 = False
-    try:
-        yield
-    finally:
-        torch.backends.cuda.matmul.allow_tf32 = before
-
-
 def _norms(found: list[list[IntegerForm]], weights: Tensor) -> Tensor:
     """Bound the norm of each example's gradient by all parameters of a group, from above."""
-    squares = torch.zeros_like(weights)
-    for forms in found:
-        if forms:
-            masses = [form.mass() for form in forms]
-            for form, mass in zip(forms, masses, strict=True):
-                squares += form.squares(mass)
-            for one, other in combinations(forms, 2):
-                squares += 2 * between(one.kept(), other.kept())
-            if len(forms) > 1:
-                squares += 2.0**-24 * torch.stack(masses).sum(0).square()
-    return squares.clamp(min=0).sqrt() * _UP + _LEAST_NORM
+    parts = [torch.zeros_like(weights)]
+    for forms in filter(None, found):
+        masses = [form.mass() for form in forms]
+        parts += [form.squares(mass) for form, mass in zip(forms, masses, strict=True)]
+        parts += [2 * between(one.kept(), other.kept()) for one, other in combinations(forms, 2)]
+        if len(forms) > 1:
+            parts.append(2.0**-24 * torch.stack(masses).sum(0).square())
+    return torch.stack(parts).sum(0).clamp(min=0).sqrt() * _UP + _LEAST_NORM
 
 
 def _room(forms: list[list[IntegerForm]], weights: Tensor) -> Tensor:
     """Return how long c G may be for each example, in grid steps, so that H is no longer than its weight."""
-    squares = torch.zeros_like(weights)
+    for_all, parts = 0.0, [torch.zeros_like(weights)]
     for found in forms:
-        if found:
-            squares += torch.stack([form.rounding() for form in found]).sum(0).square()
+        each = sum(form.rounding() for form in found)
+        if isinstance(each, Tensor):
+            parts.append(each)
+        else:
+            for_all += each**2
+    squares = torch.stack(parts).square().sum(0) + for_all
     return (weights * GRID_STEPS - squares.sqrt()).clamp(min=0)
 
 

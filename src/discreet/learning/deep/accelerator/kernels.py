@@ -114,8 +114,9 @@ def gram_products(slopes: Tensor, unit: Tensor, inputs: Tensor, examples: int) -
     """
     positions = len(slopes) // examples
     tiles = triton.cdiv(positions, _TILE)
-    out = torch.empty(examples, tiles * tiles, dtype=torch.float64, device=slopes.device)
-    _gram_kernel[(examples, tiles, tiles)](
+    pairs = tiles * (tiles + 1) // 2  # of which the second is not before the first
+    out = torch.empty(examples, pairs, dtype=torch.float64, device=slopes.device)
+    _gram_kernel[(examples, pairs)](
         slopes,
         unit,
         inputs,
@@ -240,8 +241,12 @@ def _gram_kernel(
     depth: tl.constexpr,
 ):
     example = tl.program_id(0).to(tl.int64)
-    one = tl.program_id(1) * tile + tl.arange(0, tile)
-    other = tl.program_id(2) * tile + tl.arange(0, tile)
+    second = ((tl.sqrt(8.0 * tl.program_id(1).to(tl.float32) + 1.0) - 1.0) / 2.0).to(tl.int32)
+    second = tl.where(second * (second + 1) // 2 > tl.program_id(1), second - 1, second)
+    second = tl.where((second + 1) * (second + 2) // 2 <= tl.program_id(1), second + 1, second)
+    first = tl.program_id(1) - second * (second + 1) // 2
+    one = first * tile + tl.arange(0, tile)
+    other = second * tile + tl.arange(0, tile)
     here, there = example * positions + one, example * positions + other
     has_one, has_other = one < positions, other < positions
     exact = tl.zeros((tile, tile), tl.int32)
@@ -267,6 +272,6 @@ def _gram_kernel(
         )
         left, right = left.to(tl.float32) * scale_one[:, None], right.to(tl.float32) * scale_other[:, None]
         found += tl.dot(left, tl.trans(right), input_precision="tf32x3")
-    products = exact.to(tl.float32) * found
-    target = example * (tl.num_programs(1) * tl.num_programs(2)) + tl.program_id(1) * tl.num_programs(2)
-    tl.store(out + target + tl.program_id(2), tl.sum(tl.sum(products.to(tl.float64), 1), 0))
+    total = tl.sum(tl.sum((exact.to(tl.float32) * found).to(tl.float64), 1), 0)
+    place = out + example * tl.num_programs(1) + tl.program_id(1)
+    tl.store(place, tl.where(first == second, total, 2 * total))
