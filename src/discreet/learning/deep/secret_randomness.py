@@ -6,6 +6,8 @@ would give everybody behind another mask; with secret and independent ones, all 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -35,11 +37,12 @@ class SecretRandomness:
         self.leave()
         self._outside = _states()
         source = current()
-        high, low = (int(word) for word in uniform_below(2**32, 2, source))
-        torch.manual_seed((high << 31) ^ low)
-        state = torch.get_rng_state()
+        state = torch.Generator().get_state()
         state.numpy()[_WORDS].view(np.uint64)[:] = uniform_below(2**32, 624, source)
         torch.set_rng_state(state)
+        for seed_generator in _seeded_devices():
+            high, low = uniform_below(2**32, 2, source).tolist()
+            seed_generator((high << 31) ^ low)
 
     def enter(self) -> None:
         """Go on with the secret state."""
@@ -53,6 +56,16 @@ class SecretRandomness:
             self._secret = _states()
             _restore(self._outside)
             self._outside = None
+
+
+def _seeded_devices() -> list[Callable[[int], object]]:
+    """Return what seeds the generator of each device in use, whose state cannot be written."""
+    found: list[Callable[[int], object]] = []
+    if torch.cuda.is_initialized():
+        found += [generator.manual_seed for generator in torch.cuda.default_generators]
+    if torch.backends.mps.is_available():
+        found.append(torch.mps.manual_seed)
+    return found
 
 
 def _states() -> list[Tensor]:
