@@ -39,6 +39,7 @@ from ibis.expr.operations import (
 )
 from ibis.expr.types import Table
 
+from discreet.data.engines.listed import InListed, ListedValues
 from discreet.data.engines.literals import DIALECTS
 from discreet.data.engines.patterns import atomic_pattern
 
@@ -110,6 +111,13 @@ class _Corrected:
         self, op: InValues, *, value: sge.Expression, options: Sequence[sge.Expression]
     ) -> sge.Expression:
         return self._add_parens(value).isin(*options)  # type: ignore[attr-defined, no-any-return]
+
+    def visit_InListed(  # noqa: N802
+        self, op: InListed, *, value: sge.Expression, listed: ListedValues
+    ) -> sge.Expression:
+        kind = op.value.dtype
+        written = [self.visit_Literal(op, value=one, dtype=kind) for one in listed.values]  # type: ignore[attr-defined]
+        return self._add_parens(value).isin(*written)  # type: ignore[attr-defined, no-any-return]
 
     def visit_InSubquery(  # noqa: N802
         self, op: InSubquery, *, rel: sge.Expression, needle: sge.Expression
