@@ -3,8 +3,8 @@
 A package ends with ``publish(__name__)``. Then `dir` lists its `__all__` alone, and its other modules load
 when somebody names them, so that ``discreet.a.b`` means the same before and after ``import discreet.a.b``.
 
-Names in `homes` load when they are first used, so that a package costs only what is used of it; whatever loads
-by then does so within `loading`.
+Names in `homes` load when they are first used, so that a package costs only what is used of it. Whatever
+loads then does so within `loading`.
 
 Where a module and what it holds share a name (`accounting.ladder`, `stability.variance`), the attribute of
 the package is the function. Python binds a module to its package once, when it is first loaded; a package

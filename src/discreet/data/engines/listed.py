@@ -1,9 +1,9 @@
 """Public values in a statement: as a table in memory that it reads beside private rows, or within its text.
 
-A table is made as `ibis.memtable` makes one, which imports pandas and more of Arrow first, to tell their types
-apart. Values within the text are one node of Ibis's expression. With a node for each of them, as in its own
-`isin`, the keys of a hundred groups are half of an expression, and everything that Ibis rewrites walks
-through them a dozen times.
+A table is made as `ibis.memtable` makes one, which imports pandas and more of Arrow first, to tell their
+types apart. Values within the text are one node of Ibis's expression. With a node for each of them, as in
+its own `isin`, the keys of a hundred groups are half of an expression, and everything that Ibis rewrites
+walks through them a dozen times.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The types of Arrow that hold columns of the declared types.
 
-They stand apart from what converts columns (`arrow_forms`): the functions of Arrow that it needs take longer to
-load than a small file takes to be read.
+They stand apart from what converts columns (`arrow_forms`): the functions of Arrow that it needs take
+longer to load than a small file takes to be read.
 """
 
 from __future__ import annotations
