@@ -77,8 +77,8 @@ def test_a_library_that_is_arranged_otherwise_is_left_alone(library, package):
 def test_ibis_loads_the_compiler_of_one_engine_and_has_the_others():
     script = (
         "import sys\n"
-        "from discreet.data.engines.dialects import compiler_of\n"
-        "compiler_of('duckdb')\n"
+        "from discreet.data.engines.dialects import dialect_of\n"
+        "dialect_of('duckdb')\n"
         "others = ('bigquery', 'postgres', 'pyspark')\n"
         "print([one for one in others if 'ibis.backends.sql.compilers.' + one in sys.modules])\n"
         "import ibis.backends.sql.compilers as compilers\n"

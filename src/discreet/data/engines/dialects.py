@@ -8,7 +8,7 @@ means anything to an engine, whatever its settings are.
 
 from __future__ import annotations
 
-from importlib import import_module
+from typing import Protocol
 
 import sqlglot
 import sqlglot.expressions as sge
@@ -19,29 +19,40 @@ from sqlglot.dialects.dialect import Dialect
 
 from discreet.data.engines.corrections import LOT
 
-__all__ = ["LOT", "compiler_of", "dialect_of", "statement"]
-
-_FILES = {"duckdb": "duckdb_dialect", "postgres": "postgres_dialect", "pyspark": "spark_dialect"}
+__all__ = ["LOT", "dialect_of", "statement"]
 
 
-def compiler_of(engine: str) -> SQLGlotCompiler:
-    """Return what makes a statement of an expression, by the name of an engine. It loads when it is used."""
-    return import_module(f"discreet.data.engines.{_FILES[engine]}").COMPILER
+class _Dialect(Protocol):
+    """What a file of a dialect provides."""
+
+    COMPILER: SQLGlotCompiler
+    """Makes a statement of an expression."""
+    DIALECT: type[Dialect] | str
+    """How the statement is spelled."""
 
 
-def dialect_of(engine: str) -> type[Dialect] | str:
-    """Return how the statements of an engine are spelled."""
-    found: type[Dialect] | str = import_module(f"discreet.data.engines.{_FILES[engine]}").DIALECT
-    return found
+def dialect_of(engine: str) -> _Dialect:
+    """Return the dialect of an engine, which loads when it is used."""
+    if engine == "postgres":
+        from discreet.data.engines import postgres_dialect
+
+        return postgres_dialect
+    if engine == "pyspark":
+        from discreet.data.engines import spark_dialect
+
+        return spark_dialect
+    from discreet.data.engines import duckdb_dialect
+
+    return duckdb_dialect
 
 
 def statement(table: Table, backend: BaseBackend) -> str:
     """Return the statement that computes a table."""
-    written = compiler_of(backend.name).to_sqlglot(table)
+    dialect = dialect_of(backend.name)
+    written = dialect.COMPILER.to_sqlglot(table)
     if backend.name == "duckdb":
         _compute_once(written)
-    dialect = dialect_of(backend.name)
-    return str(written.sql(dialect=dialect, copy=False, unsupported_level=sqlglot.ErrorLevel.RAISE))
+    return str(written.sql(dialect=dialect.DIALECT, copy=False, unsupported_level=sqlglot.ErrorLevel.RAISE))
 
 
 def _compute_once(written: sge.Expression) -> None:

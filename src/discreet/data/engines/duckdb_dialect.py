@@ -10,6 +10,7 @@ import ibis.expr.datatypes as dt
 import sqlglot.expressions as sge
 from ibis.backends.sql.compilers.duckdb import DuckDBCompiler
 from ibis.expr.operations import Cast
+from sqlglot.dialects.dialect import Dialect
 
 from discreet.data.engines.corrections import Corrected, is_long
 
@@ -29,4 +30,4 @@ class _DuckDB(Corrected, DuckDBCompiler):  # type: ignore[misc]
 
 
 COMPILER = _DuckDB()
-DIALECT = "duckdb"
+DIALECT: type[Dialect] | str = "duckdb"

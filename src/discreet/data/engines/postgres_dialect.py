@@ -15,6 +15,7 @@ import ibis.expr.datatypes as dt
 import sqlglot.expressions as sge
 from ibis.backends.sql.compilers.postgres import PostgresCompiler
 from ibis.expr.operations import Cast
+from sqlglot.dialects.dialect import Dialect
 
 from discreet.data.engines.corrections import DIGITS, Corrected, is_long
 
@@ -75,4 +76,4 @@ class _PostgreSQL(Corrected, PostgresCompiler):  # type: ignore[misc]
 
 
 COMPILER = _PostgreSQL()
-DIALECT = _PostgreSQLText
+DIALECT: type[Dialect] | str = _PostgreSQLText

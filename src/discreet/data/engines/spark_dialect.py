@@ -18,6 +18,7 @@ import sqlglot.expressions as sge
 from ibis.backends.sql.compilers.base import SQLGlotCompiler
 from ibis.backends.sql.compilers.pyspark import PySparkCompiler
 from ibis.expr.operations import Field, IsInf, StringSQLLike, Sum
+from sqlglot.dialects.dialect import Dialect
 
 from discreet.data.engines.corrections import Corrected
 from discreet.data.engines.patterns import atomic_pattern
@@ -71,4 +72,4 @@ class _Spark(Corrected, PySparkCompiler):  # type: ignore[misc]
 
 
 COMPILER = _Spark()
-DIALECT = _SparkText
+DIALECT: type[Dialect] | str = _SparkText

@@ -226,8 +226,8 @@ def _root_chunk(
     failure = (1 - _ROOT_BOX - _TOTAL - _SPREADS) * (1 - confidence)
     for _ in range(_ROOT_ROUNDS):
         orders = _balanced_orders(boxes, points, _joined([found] * _PIECES), balance, noises)
-        margins = _half_widths([orders], parts, failure)
-        lows, highs = (np.split(end, _PIECES) for end in _ends(points[0].value, below, margins))
+        by = _half_widths([orders], parts, failure)
+        lows, highs = (np.split(end, _PIECES) for end in _ends(points[0].value, below, by))
         low, high = np.min(lows, axis=0), np.max(highs, axis=0)
         low, high = np.where(known, low, -np.inf), np.where(known, high, np.inf)
         found = within_both(found, FloatInterval(low=low, value=found.value, high=high))
