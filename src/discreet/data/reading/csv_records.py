@@ -22,7 +22,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -113,11 +113,7 @@ class Records:
         block = [line for line in block if line]
         plain = [line for line in block if len(line) <= LONGEST_LINE]
         self.lost_lines += len(block) - len(plain)
-        simple: list[bytes] = []
-        others: list[bytes] = []
-        is_simple = _simple_line(len(self.names), self.form.delimiter.encode())
-        for line in plain:
-            (simple if is_simple(line) else others).append(line)
+        simple, others = _sorted_out(plain, len(self.names), self.form.delimiter.encode())
         if simple:
             yield _parsed(simple, len(self.names), self.form.delimiter)
         if others:
@@ -137,18 +133,22 @@ class Records:
         return rows
 
 
-def _simple_line(columns: int, mark: bytes) -> Callable[[bytes], object]:
-    """Return the pattern of lines that every reader of CSV splits into the same fields, one per column."""
+def _sorted_out(lines: list[bytes], columns: int, mark: bytes) -> tuple[list[bytes], list[bytes]]:
+    """Return the lines that every reader splits into the same fields, one per column, and the others."""
+    content = b"\n".join(lines)
     one = _SIMPLE % mark
-    quoted = re.compile(one + rb"(?:" + re.escape(mark) + one + rb"){%d}" % (columns - 1))
-
-    def is_simple(line: bytes) -> object:
+    is_simple = re.compile(one + rb"(?:" + re.escape(mark) + one + rb"){%d}" % (columns - 1)).fullmatch
+    if b"\r" in content or _MARK in content:
         # The library would drop a mark, but only from the first line that it is given.
-        if b"\r" in line or line.startswith(_MARK):
-            return False
-        return quoted.fullmatch(line) if b'"' in line else line.count(mark) == columns - 1
-
-    return is_simple
+        simple = [line for line in lines if b"\r" not in line and line[:3] != _MARK and is_simple(line)]
+    elif b'"' in content:
+        simple = [*filter(is_simple, lines)]
+    else:
+        simple = [line for line in lines if line.count(mark) == columns - 1]
+    if len(simple) == len(lines):
+        return simple, []
+    known = set(simple)  # equal lines are simple or not together
+    return simple, [line for line in lines if line not in known]
 
 
 def _parsed(lines: list[bytes], columns: int, mark: str) -> list[pyarrow.ChunkedArray]:
