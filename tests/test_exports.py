@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import sys
 from types import ModuleType
 
 import pytest
 
-from discreet.exports import publish
+from discreet.exports import loading, publish
 
 
 @pytest.fixture
@@ -96,3 +97,53 @@ def test_the_version_is_shown(package):
     assert dir(package) == ["__version__", "cellar", "door", "garden", "ladder", "stairs"]
     publish("house")
     assert package.door() == "open"
+
+
+class TestLoading:
+    @pytest.fixture(autouse=True)
+    def collector(self):
+        yield
+        gc.unfreeze()
+        gc.enable()
+
+    def test_garbage_is_not_searched_for_meanwhile(self):
+        with loading():
+            assert not gc.isenabled()
+            with loading():
+                pass
+            assert not gc.isenabled()
+        assert gc.isenabled()
+
+    def test_it_is_searched_for_after_a_failure(self):
+        with pytest.raises(ImportError), loading():
+            raise ImportError
+        assert gc.isenabled()
+
+    def test_a_collector_that_was_off_stays_off(self):
+        gc.disable()
+        with loading():
+            pass
+        assert not gc.isenabled()
+
+    def test_what_was_loaded_is_old_and_can_still_be_collected(self):
+        with loading():
+            loaded = [[]]
+            loaded.append(loaded)
+        assert any(one is loaded for one in gc.get_objects(generation=2))
+        assert gc.get_freeze_count() == 0
+
+    def test_what_somebody_set_aside_stays_there(self):
+        gc.freeze()
+        aside = gc.get_freeze_count()
+        with loading():
+            pass
+        assert gc.get_freeze_count() >= aside - 10 > 0  # some are dropped at any time
+
+    def test_names_and_modules_load_so(self, package, monkeypatch):
+        states = []
+        monkeypatch.setattr(importlib, "import_module", lambda name: states.append(gc.isenabled()) or gc)
+        for name in ("garden", "attic"):
+            getattr(package, name)
+        monkeypatch.setattr(gc, "ladder", None, raising=False)
+        assert package.ladder is None
+        assert states == [False, False, False]

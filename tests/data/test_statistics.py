@@ -6,6 +6,7 @@ from fractions import Fraction
 from itertools import chain
 
 import numpy as np
+import pyarrow
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -30,8 +31,9 @@ from discreet.data import (
     engine_sql,
     fresh_salt,
     sensitivity,
+    statistics,
 )
-from discreet.errors import ParameterError, UndeclaredColumn, UnsupportedQuery
+from discreet.errors import EngineFailed, ParameterError, UndeclaredColumn, UnsupportedQuery
 from discreet.noise import replay
 from discreet.privacy import ADD_REMOVE_PERSON, Sensitivity
 from effort import examples
@@ -331,6 +333,20 @@ def test_salts_are_fresh_and_hidden():
         first = fresh_salt()
     with replay(7):
         assert fresh_salt() == first
+
+
+@pytest.mark.parametrize("looked_up", [0, 1 << 12])
+def test_keys_are_found_alike_whether_few_or_many_rows_are_fetched(monkeypatch, looked_up):
+    monkeypatch.setattr(statistics, "_LOOKED_UP", looked_up)
+    cities = Keys(["Oslo", "Rome", None])
+    ages = Keys([30, 40])
+    keys = (GroupKey(column=strategies.CITY, values=cities), GroupKey(column="age", values=ages))
+    plan = Group(source=SOURCE, keys=keys, measures=(CountRows(),))
+    rows = [row(1, city="Rome", age=40), row(2, city=None, age=30), row(3, city="Rome", age=40)]
+    found = exact(plan, rows, {strategies.CITY: cities, "age": ages}, Limits(rows=1))[CountRows()]
+    assert found.tolist() == [0, 0, 0, 2, 1, 0]
+    with pytest.raises(EngineFailed):
+        statistics._positions(pyarrow.chunked_array([["Oslo", "Bern"]]), cities)
 
 
 def test_many_keys_are_joined_not_listed():

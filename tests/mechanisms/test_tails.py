@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from discreet.errors import ParameterError
 from discreet.mechanisms import Gaussian
 from discreet.mechanisms.tails import (
+    COARSE_BITS,
     TAIL_BITS,
+    any_passes_more_often,
     deviations,
     gaussian_tail,
     laplace_tail,
@@ -45,6 +47,17 @@ def test_tails_enclose_the_sums(tail, oracle, parameters):
             assert high - low < 1 << (TAIL_BITS // 4)
             with mpmath.workdps(60):
                 assert abs(mpmath.mpf(low) / ONE - chance(1000 - least)) < mpmath.mpf(10) ** -55
+
+
+@pytest.mark.parametrize(
+    ("tail", "parameter"), [(laplace_tail, Fraction(77, 5)), (rounded_tail, Fraction(300))]
+)
+@pytest.mark.parametrize("least", [-120, -1, 0, 1, 5, 120, 10**6])
+def test_a_tail_at_few_bits_holds_that_at_many(tail, parameter, least):
+    low, high = tail(parameter, least)
+    coarse = tail(parameter, least, COARSE_BITS)
+    assert coarse[0] <= low <= high <= coarse[1]
+    assert coarse[1] - coarse[0] < 1 << (TAIL_BITS - COARSE_BITS + 10)
 
 
 def test_tails_far_out_stay_bounds():
@@ -80,13 +93,50 @@ def test_many_keys_are_compared_in_bounded_work():
 
 @given(decay=st.integers(1, 60), delta=st.fractions(Fraction(1, 10**9), Fraction(9, 10)))
 def test_the_threshold_is_the_smallest_that_suffices(decay, delta):
-    def tail(least):
-        chance = Fraction(decay, decay + 1) ** least if least > 0 else Fraction(1)
-        return (chance * ONE).__floor__(), (chance * ONE).__ceil__()
+    def tail(least, bits=TAIL_BITS):
+        chance = (Fraction(decay, decay + 1) ** least if least > 0 else Fraction(1)) * (1 << bits)
+        return chance.__floor__() << (TAIL_BITS - bits), chance.__ceil__() << (TAIL_BITS - bits)
 
     threshold = smallest_threshold(tail, 3, delta)
     assert passes_at_most(tail(threshold - 1), 3, delta)
     assert threshold == 1 or not passes_at_most(tail(threshold - 2), 3, delta)
+
+
+@pytest.mark.parametrize(
+    "delta", [Fraction(1, 3), Fraction(1, 10**6), Fraction(1, 10**60), Fraction(1, 10**100)]
+)
+@pytest.mark.parametrize("keys", [1, 7, 2**20])
+def test_few_bits_find_the_threshold_that_many_find(delta, keys):
+    for tail, parameter in ((laplace_tail, Fraction(7, 3)), (rounded_tail, Fraction(50))):
+        asked = []
+
+        def either(least, bits, tail=tail, parameter=parameter, asked=asked):
+            asked.append(bits)
+            return tail(parameter, least, bits)
+
+        threshold = smallest_threshold(either, keys, delta)
+        assert passes_at_most(tail(parameter, threshold - 1), keys, delta)
+        assert threshold == 1 or not passes_at_most(tail(parameter, threshold - 2), keys, delta)
+        assert asked.count(TAIL_BITS) == 0 or delta < Fraction(1, 10**30)
+
+
+@given(
+    chance=st.fractions(0, 1, max_denominator=10**6),
+    bits=st.integers(4, 64),
+    keys=st.integers(1, 40),
+    delta=st.fractions(Fraction(1, 10**6), Fraction(99, 100), max_denominator=10**6),
+)
+def test_what_passes_more_often_for_certain_does(chance, bits, keys, delta):
+    scaled = chance * (1 << bits)
+    enclosure = scaled.__floor__() << (TAIL_BITS - bits), scaled.__ceil__() << (TAIL_BITS - bits)
+    exact = 1 - (1 - chance) ** keys
+    holds = passes_at_most(enclosure, keys, delta)
+    fails = any_passes_more_often([(enclosure, keys)], delta)
+    assert not (holds and fails)
+    assert not fails or exact > delta
+    assert not holds or exact <= delta
+    if exact > delta + Fraction(keys, 1 << bits) + Fraction(1, 1 << 400):
+        assert fails
 
 
 def test_the_gaussian_tail_lemma_holds_on_both_sides_and_is_tight_far_out():
@@ -134,7 +184,7 @@ def test_the_least_number_is_found_whatever_the_scores_say(score, least, wanted)
         return number >= least, score(number)
 
     assert least_that_holds(test, wanted) == least
-    assert max(tried) <= max(16 * least, 2)
+    assert max(tried) <= max(128 * least, 2)
     assert len(tried) <= 16 * least.bit_length() + 2
     assert min(tried) >= 1
 

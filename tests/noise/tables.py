@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.noise.geometric import digit_tables, low_bits
+from discreet.noise.geometric import MANY, Cutting, digit_tables, low_bits
 from noise.oracle import digit_mass, scaled
 from noise.sources import Scripted
 
@@ -107,10 +107,10 @@ def check_every_entry(
     return cuts
 
 
-def check_digits(scale: Fraction) -> None:
+def check_digits(scale: Fraction, cutting: Cutting = MANY) -> None:
     """Check the tables of all digits of a geometric draw."""
     places = 0
-    for position, table in digit_tables.__wrapped__(scale, low_bits(scale)):
+    for position, table in digit_tables.__wrapped__(scale, low_bits(scale, cutting), cutting):
         assert position == places
         count = table.blocks
         check_every_entry(
@@ -120,7 +120,7 @@ def check_digits(scale: Fraction) -> None:
             tail=False,
         )
         places += count.bit_length() - 1
-    assert places == low_bits(scale)
+    assert places == low_bits(scale, cutting)
 
 
 def check_lazy_branch(table: AliasTable, cell: int, cut: int) -> None:

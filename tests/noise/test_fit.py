@@ -37,6 +37,18 @@ def test_laplace(scale):
 
 @pytest.mark.few(4)
 @pytest.mark.statistical
+@pytest.mark.parametrize("scale", SCALES, ids=lambda scale: f"{float(scale):g}")
+def test_laplace_of_few_at_a_time(scale):
+    source, few = System(), 1 << 12
+    drawn = np.concatenate([sample_laplace(scale, few, source) for _ in range(DRAWS // few)])
+    edges = edges_for(float(scale), 9)
+    assert fit_p_value(drawn, laplace_between(float(scale)), edges) > FALSE_ALARM
+    assert fit_p_value(drawn, laplace_between(float(scale) * 1.05), edges) < FALSE_ALARM
+    assert fit_p_value(drawn, laplace_between(float(scale) / 1.05), edges) < FALSE_ALARM
+
+
+@pytest.mark.few(4)
+@pytest.mark.statistical
 @pytest.mark.parametrize("deviation", SCALES, ids=lambda deviation: f"{float(deviation):g}")
 def test_gaussian(deviation):
     drawn, edges = sample_gaussian(deviation**2, DRAWS, System()), edges_for(float(deviation), 5)

@@ -10,7 +10,7 @@ from mpmath import MPContext
 
 from discreet.noise import laplace
 from discreet.noise.entropy import System
-from discreet.noise.geometric import digit_tables, high_part, low_bits
+from discreet.noise.geometric import FEW, MANY, digit_tables, high_part, low_bits
 from discreet.noise.laplace import sample_laplace, sign_table
 from effort import examples
 from noise.oracle import LONG_SCALE, RANDOM_SCALES, SCALES, exp_minus, high, laplace_mass, real
@@ -21,24 +21,30 @@ from significance import FALSE_ALARM, fit_p_value
 RATIO_SCALES = [Fraction(1, 100), Fraction(1, 7), Fraction(1, 2), Fraction(1), Fraction(10), Fraction(16)]
 
 
-def sign_mass(scale: Fraction, value: int):
+CUTTINGS = pytest.mark.parametrize("cutting", [MANY, FEW], ids=["many", "few"])
+
+
+def sign_mass(scale: Fraction, value: int, cutting=MANY):
     """Sum the law over a block in closed form: r^a (1 - r^B) / (1 + r), and r times that for Y < 0."""
-    width = 1 << low_bits(scale)
+    width = 1 << low_bits(scale, cutting)
     ratio = exp_minus(1 / scale)
     start = value if value >= 0 else ~value
     mass = exp_minus(start / scale) * -high.expm1(-real(width / scale)) / (1 + ratio)
     return mass if value >= 0 else ratio * mass
 
 
-def tabulated(scale: Fraction) -> list[int]:
-    shift = low_bits(scale)
+def tabulated(scale: Fraction, cutting=MANY) -> list[int]:
+    shift = low_bits(scale, cutting)
     starts = [h << shift for h in range(high_part(scale, shift))]
     return [value for start in starts for value in (start, ~start)]
 
 
-def check_sign_table(scale: Fraction) -> list[int]:
+def check_sign_table(scale: Fraction, cutting=MANY) -> list[int]:
     return check_every_entry(
-        sign_table.__wrapped__(scale), lambda value: sign_mass(scale, value), tabulated(scale), tail=True
+        sign_table.__wrapped__(scale, cutting),
+        lambda value: sign_mass(scale, value, cutting),
+        tabulated(scale, cutting),
+        tail=True,
     )
 
 
@@ -48,20 +54,29 @@ def test_every_entry_of_every_table(scale):
     check_sign_table(scale)
 
 
+@pytest.mark.few(8)
+@pytest.mark.parametrize("scale", [*SCALES, LONG_SCALE], ids=lambda scale: f"{float(scale):g}")
+def test_every_entry_of_every_table_for_few_draws(scale):
+    check_sign_table(scale, FEW)
+    check_digits(scale, FEW)
+
+
 @given(scale=RANDOM_SCALES)
 @settings(deadline=None, max_examples=examples(6))
 def test_every_entry_for_random_scales(scale):
-    check_sign_table(scale)
-    check_digits(scale)
+    for cutting in (MANY, FEW):
+        check_sign_table(scale, cutting)
+        check_digits(scale, cutting)
 
 
+@CUTTINGS
 @pytest.mark.parametrize("scale", [Fraction(3), Fraction(17), Fraction(637, 10)])
-def test_the_closed_form_is_the_sum_over_the_block(scale):
-    width = 1 << low_bits(scale)
-    for value in tabulated(scale)[:10]:
+def test_the_closed_form_is_the_sum_over_the_block(scale, cutting):
+    width = 1 << low_bits(scale, cutting)
+    for value in tabulated(scale, cutting)[:10]:
         block = [value ^ low for low in range(width)]
         total = sum(laplace_mass(scale, y) for y in block)
-        assert abs(total - sign_mass(scale, value)) < high.ldexp(1, -1150)
+        assert abs(total - sign_mass(scale, value, cutting)) < high.ldexp(1, -1150)
 
 
 @pytest.mark.few(2)
@@ -92,22 +107,23 @@ def test_neighboring_values_differ_by_exactly_the_claimed_factor(scale):
 
 
 @pytest.mark.slow
+@CUTTINGS
 @pytest.mark.parametrize("scale", [Fraction(17), Fraction(637, 10), Fraction(1000)])
-def test_values_made_of_digits_keep_the_claimed_factor(scale):
-    shift = low_bits(scale)
+def test_values_made_of_digits_keep_the_claimed_factor(scale, cutting):
+    shift = low_bits(scale, cutting)
     count = high_part(scale, shift) << shift
     near_zero = range(-200, 201)
     around_blocks = [start + y for start in (1 << shift, 5 << shift, count // 2) for y in range(-3, 4)]
     chosen = sorted({*near_zero, *around_blocks, *(-y for y in around_blocks)})
     widths = []
     for bits in (512, 2048):
-        table = sign_table(scale)
+        table = sign_table(scale, cutting)
         masses = implemented_masses(table, bits)
         values = table._values[0 : 2 * (table._items - 1) : 2].tolist()
         signs = dict(zip(values, masses, strict=False))
         digits = [
             (position, digit_table.blocks, implemented_masses(digit_table, bits))
-            for position, digit_table in digit_tables(scale, shift)
+            for position, digit_table in digit_tables(scale, shift, cutting)
         ]
         law = {}
         for y in chosen:
@@ -152,12 +168,14 @@ def test_a_ratio_that_is_off_is_caught():
 
 @pytest.mark.parametrize("scale", [Fraction(1, 100), Fraction(1), Fraction(10), Fraction(1000)])
 @pytest.mark.parametrize("sign", [0, 1])
-def test_beyond_the_table_the_law_starts_again(scale, sign):
-    shift, table = low_bits(scale), sign_table(scale)
+@CUTTINGS
+def test_beyond_the_table_the_law_starts_again(monkeypatch, scale, sign, cutting):
+    monkeypatch.setattr(laplace, "_FEW_DRAWS", 1 if cutting == FEW else 0)
+    shift, table = low_bits(scale, cutting), sign_table(scale, cutting)
     reach = high_part(scale, shift) << shift
     offset = 64 - (table.blocks.bit_length() - 1)
     tail_word = (table._items - 1) << offset
-    digits = digit_tables(scale, shift)
+    digits = digit_tables(scale, shift, cutting)
     inner = sign << offset  # the first word of cell 0 (value 0) or cell 1 (value -1): its own item
     inside = int(Scripted([inner], [0]).decide(table, 1)[0])
     assert (inside < 0) == bool(sign)
@@ -195,16 +213,20 @@ def test_the_tail_law_itself(scale):
     assert fit_p_value(excess, mass(width / 1.25), edges) < FALSE_ALARM
 
 
-@pytest.mark.parametrize(("scale", "words"), [(Fraction(1, 2), 1), (16, 1), (17, 2), (10**4, 2), (2**40, 5)])
-def test_a_draw_takes_a_fixed_number_of_words(scale, words):
+@pytest.mark.parametrize(
+    ("scale", "few", "many"),
+    [(Fraction(1, 2), 1, 1), (2, 1, 1), (3, 2, 1), (16, 2, 1), (17, 2, 2), (10**4, 4, 2), (2**40, 9, 5)],
+)
+def test_a_draw_takes_a_fixed_number_of_words(scale, few, many):
     source = Counting()
-    for _ in range(2000):
+    for _ in range(300):
         before = source.drawn
         sample_laplace(scale, 1, source)
-        assert source.drawn - before == words
-    before = source.drawn
-    sample_laplace(scale, 200_001, source)
-    assert source.drawn - before == 200_001 * words
+        assert source.drawn - before == few
+    for size, words in ((1 << 12, few), ((1 << 12) + 1, many), (200_001, many)):
+        before = source.drawn
+        sample_laplace(scale, size, source)
+        assert source.drawn - before == size * words
 
 
 @pytest.mark.parametrize("size", [0, 1, 2**16, 2**16 + 1, 2**17 + 3])

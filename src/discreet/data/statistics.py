@@ -46,6 +46,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Exact", "Statistic", "Statistics", "compute", "engine_sql", "sensitivity"]
 
+_LOOKED_UP = 1 << 12
+"""So many values are converted one by one sooner than Arrow's functions are loaded."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statistic:
@@ -304,11 +307,14 @@ def _bins(rows: pyarrow.Table, index: int, plan: Group) -> NDArray[np.int64]:
 
 
 def _positions(column: pyarrow.ChunkedArray, keys: Keys) -> NDArray[np.int64]:
+    """Return which key each value is. Few values are looked up one by one, of many each distinct one once."""
     from discreet.data.reading.arrow_numbers import integers_of
 
     position = {value: place for place, value in enumerate(keys.values)}
-    encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
-    found = [position.get(value, -1) for value in encoded.dictionary.to_pylist()]
-    if -1 in found:
+    is_small = len(column) <= _LOOKED_UP
+    encoded = None if is_small else column.combine_chunks().dictionary_encode(null_encoding="encode")
+    distinct = column if encoded is None else encoded.dictionary
+    found = np.array([position.get(value, -1) for value in distinct.to_pylist()], np.int64)
+    if (found < 0).any():
         raise EngineFailed
-    return np.asarray(np.array(found, np.int64)[integers_of(encoded.indices)])
+    return found if encoded is None else np.asarray(found[integers_of(encoded.indices)])

@@ -1,7 +1,7 @@
 """Upper tails of the noises between certified bounds, and the threshold that a new key hardly passes.
 
 Every bound is an `Enclosure` at `TAIL_BITS` bits: integers low <= a 2^BITS <= high, by integer arithmetic
-with directed rounding.
+with directed rounding. Searches compare with far fewer bits (`COARSE_BITS`) where these decide already.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ from discreet.noise.enclosure import Enclosure, exponential, product, quotient
 from discreet.noise.normal_cells import tail_from
 
 __all__ = [
+    "COARSE_BITS",
     "MOST_VARIANCE",
     "TAIL_BITS",
+    "any_passes_more_often",
     "deviations",
     "gaussian_tail",
     "laplace_tail",
@@ -33,25 +35,32 @@ __all__ = [
 TAIL_BITS = 512
 """Far beyond the smallest delta that is accepted, 1e-100 for 2^20 keys."""
 
+COARSE_BITS = 128
+"""Enough for all but the smallest deltas, at a third of the time."""
+
 MOST_VARIANCE = 1 << 26
 """The largest variance whose tails are summed, term by term."""
 
 _ONE = 1 << TAIL_BITS
 
 
-def laplace_tail(scale: Fraction, least: int) -> Enclosure:
-    """Enclose P(N >= least) for discrete Laplace noise.
+def laplace_tail(scale: Fraction, least: int, bits: int = TAIL_BITS) -> Enclosure:
+    """Enclose P(N >= least) for discrete Laplace noise, as narrowly as so many bits do.
 
     With r = exp(-1 / scale) it is r^m / (1 + r) for m >= 1, and by symmetry 1 - P(N >= 1 - m) else.
     """
     if least < 1:
-        return _complement(laplace_tail(scale, 1 - least))
-    ratio = exponential(1 / scale, TAIL_BITS)
-    return quotient(exponential(least / scale, TAIL_BITS), (_ONE + ratio[0], _ONE + ratio[1]), TAIL_BITS)
+        return _complement(laplace_tail(scale, 1 - least, bits))
+    one, ratio = 1 << bits, exponential(1 / scale, bits)
+    return _widened(quotient(exponential(least / scale, bits), (one + ratio[0], one + ratio[1]), bits), bits)
 
 
-def gaussian_tail(variance: Fraction, least: int) -> Enclosure:
-    """Enclose P(N >= least) for discrete Gaussian noise: a sum of exp(-k^2 / (2 variance)) over another."""
+def gaussian_tail(variance: Fraction, least: int, bits: int = TAIL_BITS) -> Enclosure:
+    """Enclose P(N >= least) for discrete Gaussian noise: a sum of exp(-k^2 / (2 variance)) over another.
+
+    All sums of a variance are made at once, and kept: fewer bits would save nothing.
+    """
+    del bits
     if least < 1:
         return _complement(gaussian_tail(variance, 1 - least))
     sums = _sums_from(variance)
@@ -74,9 +83,14 @@ def normal_tail_bounds(threshold: float) -> tuple[float, float]:
     return density / (t + 1 / t), min(density / t, peak / 2)
 
 
-def rounded_tail(variance: Fraction, least: int) -> Enclosure:
+def rounded_tail(variance: Fraction, least: int, bits: int = TAIL_BITS) -> Enclosure:
     """Enclose P(N >= least) for rounded Gaussian noise: the tail of the normal law from least - 1/2."""
-    return tail_from(variance, least - Fraction(1, 2), TAIL_BITS)
+    return _widened(tail_from(variance, least - Fraction(1, 2), bits), bits)
+
+
+def _widened(coarse: Enclosure, bits: int) -> Enclosure:
+    """Return an enclosure at fewer bits as one at `TAIL_BITS`."""
+    return coarse[0] << (TAIL_BITS - bits), coarse[1] << (TAIL_BITS - bits)
 
 
 @lru_cache(maxsize=8)
@@ -124,7 +138,20 @@ def any_passes_at_most(chances: Sequence[tuple[Enclosure, int]], delta: Fraction
     return none * delta.denominator >= (delta.denominator - delta.numerator) << TAIL_BITS
 
 
-def smallest_threshold(tail: Callable[[int], Enclosure], keys: int, delta: Fraction) -> int:
+def any_passes_more_often(chances: Sequence[tuple[Enclosure, int]], delta: Fraction) -> bool:
+    """Return whether 1 - prod (1 - p)^times > delta for certain: the same, rounded to the other side."""
+    none = _ONE
+    for chance, times in chances:
+        base, power = _ONE - max(chance[0], 0), _ONE
+        for digit in bin(times)[2:]:
+            power = -(-power * power >> TAIL_BITS)
+            if digit == "1":
+                power = -(-power * base >> TAIL_BITS)
+        none = -(-none * power >> TAIL_BITS)
+    return none * delta.denominator < (delta.denominator - delta.numerator) << TAIL_BITS
+
+
+def smallest_threshold(tail: Callable[[int, int], Enclosure], keys: int, delta: Fraction) -> int:
     """Return the least T >= 1 at which keys of one person pass with total probability at most delta.
 
     A key of one person passes where 1 + N >= T. Where the enclosures cannot tell, T is one larger.
@@ -133,19 +160,33 @@ def smallest_threshold(tail: Callable[[int], Enclosure], keys: int, delta: Fract
 
 
 def smallest_threshold_for(
-    tail: Callable[[int], Enclosure], moves: Sequence[tuple[int, int]], delta: Fraction
+    tail: Callable[[int, int], Enclosure], moves: Sequence[tuple[int, int]], delta: Fraction
 ) -> int:
     """Return the least T >= 1 at which keys with these counts, each so often, pass at most that often.
 
     A key with a count of c passes where c + N >= T. Where the enclosures cannot tell, T is one larger.
+
+    Parameters
+    ----------
+    tail : callable
+        ``tail(least, bits)`` encloses P(N >= least) at `TAIL_BITS` bits, as narrowly as so many bits do.
+    moves : pairs of int
+        Counts, and how many keys have each.
+    delta : Fraction
+        How often any of them may pass.
     """
+    keys = sum(times for _, times in moves)
 
     def test(threshold: int) -> tuple[bool, float]:
-        chances = [(tail(threshold - move), times) for move, times in moves]
+        chances = [(tail(threshold - move, COARSE_BITS), times) for move, times in moves]
+        holds = any_passes_at_most(chances, delta)
+        if not holds and not any_passes_more_often(chances, delta):
+            chances = [(tail(threshold - move, TAIL_BITS), times) for move, times in moves]
+            holds = any_passes_at_most(chances, delta)
         expected = sum(chance[1] * times for chance, times in chances)
-        return any_passes_at_most(chances, delta), -deviations(expected, _ONE)
+        return holds, -deviations(expected, keys << TAIL_BITS)
 
-    return least_that_holds(test, -deviations(delta.numerator, delta.denominator))
+    return least_that_holds(test, -deviations(delta.numerator, delta.denominator * keys))
 
 
 def deviations(numerator: int, denominator: int) -> float:
@@ -186,7 +227,7 @@ def least_that_holds(test: Callable[[int], tuple[bool, float]], wanted: float) -
             guess = ceil(min(max(candidate + (wanted - score) * slope, 0.0), 1e18))
         before = candidate, score
         if not upper:
-            candidate = max(2 * lower, min(guess, 16 * lower))
+            candidate = max(2 * lower, min(guess, 128 * lower))
         elif step % 8 == 0 or not guess:
             candidate = (lower + upper) // 2
         else:

@@ -4,14 +4,14 @@ G >= 0 has P(G = k) proportional to exp(-k / scale). Write G = 2^shift H + R wit
 0 <= R < 2^shift: since exp(-G / scale) is a product of a function of H and a function of R,
 the two are independent, and so are the digits of R in any base 2^b. Each digit follows a
 finite law, H its own geometric law with scale / 2^shift <= 16. So a draw needs one
-alias table per ten bits and no rejection.
+alias table per ten bits and no rejection. Where few are drawn (`Cutting`), smaller tables are made sooner.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -25,12 +25,40 @@ if TYPE_CHECKING:
 
     from discreet.noise.entropy import Source
 
-__all__ = ["check_scale", "digit_tables", "high_part", "low_bits", "sample_geometric"]
+__all__ = [
+    "FEW",
+    "MANY",
+    "Cutting",
+    "check_scale",
+    "digit_tables",
+    "high_part",
+    "low_bits",
+    "sample_geometric",
+]
 
-LARGEST_HIGH_SCALE = 16
+
+class Cutting(NamedTuple):
+    """How a geometric number is cut into digits: the law is the same for all of them.
+
+    Attributes
+    ----------
+    high_scale : int
+        The largest scale of the high part, whose table has some 46 entries for each unit of it.
+    digit_bits : int
+        The bits of a digit, whose table has an entry for each digit.
+    """
+
+    high_scale: int
+    digit_bits: int
+
+
+MANY = Cutting(high_scale=16, digit_bits=10)
+"""Few words for each draw: the time of large tables, two milliseconds each, is spread over many draws."""
+FEW = Cutting(high_scale=2, digit_bits=5)
+"""More words for each draw, and tables that are made in a fraction of a millisecond."""
+
 LEAST_SCALE, LARGEST_SCALE = Fraction(1, 100), Fraction(2**40)
 
-_DIGIT_BITS = 10
 _TAIL_BITS = 66
 _LONGEST_DENOMINATOR = 4096
 
@@ -43,10 +71,10 @@ def check_scale(scale: Fraction) -> Fraction:
     return scale
 
 
-def low_bits(scale: Fraction) -> int:
-    """Return the smallest shift with scale / 2^shift <= 16."""
+def low_bits(scale: Fraction, cutting: Cutting = MANY) -> int:
+    """Return the smallest shift with scale / 2^shift <= 16, or as the cutting has it."""
     shift = 0
-    while scale > LARGEST_HIGH_SCALE << shift:
+    while scale > cutting.high_scale << shift:
         shift += 1
     return shift
 
@@ -69,11 +97,11 @@ def powers_of(ratio: Enclosure, count: int, bits: int) -> list[Enclosure]:
 
 
 @lru_cache(maxsize=64)
-def digit_tables(scale: Fraction, shift: int) -> tuple[tuple[int, AliasTable], ...]:
+def digit_tables(scale: Fraction, shift: int, cutting: Cutting = MANY) -> tuple[tuple[int, AliasTable], ...]:
     """Return (position, table) for each digit of the low `shift` bits."""
     tables = []
-    for position in range(0, shift, _DIGIT_BITS):
-        count = 1 << min(_DIGIT_BITS, shift - position)
+    for position in range(0, shift, cutting.digit_bits):
+        count = 1 << min(cutting.digit_bits, shift - position)
         tables.append((position, _digit_table(Fraction(1 << position) / scale, count)))
     return tuple(tables)
 

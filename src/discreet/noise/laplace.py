@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING
 from discreet.noise.alias import AliasTable
 from discreet.noise.enclosure import Enclosure, exponential, product, products, quotient
 from discreet.noise.entropy import in_batches
-from discreet.noise.geometric import check_scale, digit_tables, high_part, low_bits, powers_of
+from discreet.noise.geometric import (
+    FEW,
+    MANY,
+    Cutting,
+    check_scale,
+    digit_tables,
+    high_part,
+    low_bits,
+    powers_of,
+)
 from discreet.noise.parameters import check_draws
 
 if TYPE_CHECKING:
@@ -25,15 +34,18 @@ if TYPE_CHECKING:
 
 __all__ = ["sample_laplace", "sign_table"]
 
+_FEW_DRAWS = 1 << 12
+"""So many draws take less time, with the words that small tables need, than large tables take to be made."""
+
 
 @lru_cache(maxsize=64)
-def sign_table(scale: Fraction) -> AliasTable:
+def sign_table(scale: Fraction, cutting: Cutting = MANY) -> AliasTable:
     """Tabulate sign and high part: h 2^shift for Y >= 0, and its bitwise complement for Y < 0.
 
     The low digits can then be joined by exclusive or, since complementing G = 2^shift H + R
     complements the bits of R.
     """
-    shift = low_bits(scale)
+    shift = low_bits(scale, cutting)
     count = high_part(scale, shift)
     values = [value for h in range(count) for value in (h << shift, ~(h << shift))]
 
@@ -71,10 +83,12 @@ def sample_laplace(scale: Fraction, size: int, source: Source) -> NDArray[np.int
         How many to draw.
     source : Source
         Where the words come from: one word for scales up to 16, one more for each further
-        ten bits; their number does not depend on what is drawn.
+        ten bits; where few are drawn, up to 2, and for each further five. Their number does not depend
+        on what is drawn.
     """
     scale, size = check_scale(scale), check_draws(size)
-    signs, digits = sign_table(scale), digit_tables(scale, low_bits(scale))
+    cutting = FEW if size <= _FEW_DRAWS else MANY
+    signs, digits = sign_table(scale, cutting), digit_tables(scale, low_bits(scale, cutting), cutting)
     if not digits:
         return source.decide(signs, size)
 

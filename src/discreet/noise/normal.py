@@ -13,6 +13,8 @@ from discreet.noise.enclosure import Enclosure
 __all__ = ["upper_tail"]
 
 _GUARD_BITS = 24
+_NARROW = 4
+"""Over so many units Q falls by less than two, as its slope is at most 2/5: one series does for both ends."""
 
 
 def upper_tail(x: Enclosure, bits: int) -> Enclosure:
@@ -23,8 +25,11 @@ def upper_tail(x: Enclosure, bits: int) -> Enclosure:
     if x[0] < 0:
         # The number may have either sign: Q falls with a slope of at most 2/5.
         return (1 << (bits - 1)) - x[1], (1 << (bits - 1)) - x[0]
-    near = _tail_of(x[0], bits)
-    return (near if x[0] == x[1] else _tail_of(x[1], bits))[0], near[1]
+    low, high = _tail_of(x[0], bits)
+    doubt = x[1] - x[0]
+    if doubt > _NARROW:
+        return _tail_of(x[1], bits)[0], high
+    return max(low - -(-2 * doubt // 5), 0), high
 
 
 def _tail_of(n: int, bits: int) -> Enclosure:

@@ -1,15 +1,20 @@
-"""Tables of public values are those of Ibis, without what it loads to make one."""
+"""Public values in statements are those of Ibis, without what it loads and walks through."""
 
 from __future__ import annotations
 
 import datetime
+import importlib
 import subprocess
 import sys
 
 import ibis
+import ibis.expr.operations as ops
+import ibis.expr.schema as sch
 import pyarrow
+import pytest
 
-from discreet.data.engines.listed import listed_table
+from discreet.data.engines.dialects import statement
+from discreet.data.engines.listed import is_among, listed_table
 
 VALUES = pyarrow.table(
     {
@@ -42,3 +47,39 @@ def test_nothing_more_is_loaded():
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "False False\n"
+
+
+LISTS = {
+    "text": ["a", "it's", "\\", "${env:HOME}", "é", ""],
+    "number": [0, 1, -(2**63), 2**63 - 1],
+    "flag": [True, False],
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+@pytest.mark.parametrize("engine", ["duckdb", "postgres", "pyspark"])
+def test_values_within_a_statement_are_written_as_ibis_writes_them(engine, name):
+    backend = importlib.import_module(f"ibis.backends.{engine}").Backend()
+    columns = sch.Schema({"text": "string", "number": "int64", "flag": "boolean"})
+    rows = ops.DatabaseTable("rows", columns, backend, ops.Namespace()).to_expr()
+    literals = [ibis.literal(value, type=rows[name].type()) for value in LISTS[name]]
+    ours, usual = rows.filter(is_among(rows[name], LISTS[name])), rows.filter(rows[name].isin(literals))
+    assert statement(ours, backend) == statement(usual, backend)
+    compared = is_among(rows["number"] > 1, [True]) == ibis.literal(False)
+    assert ") IN (TRUE)) = FALSE" in statement(rows.select(c=compared), backend).replace("True", "TRUE")
+
+
+def test_values_within_a_statement_are_found():
+    connection, rows = ibis.duckdb.connect(), listed_table(VALUES)
+    connection.con.register(rows.op().name, VALUES)
+    text = statement(rows.select(c=is_among(rows["text"], ["é", "b"])), connection)
+    found = connection.con.sql(text).to_arrow_table()
+    assert found["c"].to_pylist() == [False, None, True]
+
+
+def test_values_within_a_statement_are_one_node():
+    rows = ibis.table({"text": "string"}, name="rows")
+    few, many = (is_among(rows["text"], [str(one) for one in range(size)]) for size in (1, 200))
+    assert len(few.op().find(ops.Node)) == len(many.op().find(ops.Node))
+    assert few.op() != many.op()
+    assert is_among(rows["text"], ["a"]).equals(is_among(rows["text"], ["a"]))

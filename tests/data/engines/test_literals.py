@@ -26,7 +26,7 @@ from discreet.data import (
     concat,
 )
 from discreet.data.engines.base import fetch, sql_of
-from discreet.data.engines.literals import DIALECTS
+from discreet.data.engines.dialects import dialect_of
 from discreet.data.key_counts import compute_key_counts
 from discreet.data.language.plan import KeyPlan
 from discreet.data.language.relations import Equality, JoinPublic
@@ -162,7 +162,7 @@ def test_keys_names_and_public_values_are_what_they_are(engine):
 
 def test_a_literal_of_spark_holds_nothing_that_is_special():
     for text in SPECIAL:
-        written = sge.convert(text).sql(dialect=DIALECTS["pyspark"])
+        written = sge.convert(text).sql(dialect=dialect_of("pyspark").DIALECT)
         assert not set(written[1:-1]) & set("'\"`${}\n\r\t"), text
         assert written[1:-1].encode("ascii").decode("unicode_escape") == text
 

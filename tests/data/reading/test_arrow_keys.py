@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.data import Type
-from discreet.data.reading.arrow_forms import ARROW_TYPES
 from discreet.data.reading.arrow_keys import key_array
+from discreet.data.reading.arrow_types import ARROW_TYPES
 
 VALUES = {
     Type.TEXT: st.text(st.characters(exclude_categories=["Cs"]), max_size=5),

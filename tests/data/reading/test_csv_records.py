@@ -71,6 +71,22 @@ def test_a_hostile_line_changes_no_other(name):
 MARK = b"\xef\xbb\xbf"
 
 
+@pytest.mark.parametrize("other", [b"", b"9,\xff,1"], ids=["text", "bytes"])
+def test_a_field_is_null_from_one_byte_too_many_on(other):
+    longest = b"x" * LONGEST_TEXT
+    for field, kept in ((longest, longest.decode()), (longest + b"x", None)):
+        assert ["7", kept, "1"] in read(b"7," + field + b",1", other)
+        assert ["7", kept, "1"] in read(b'7,"' + field + b'",1', other)
+
+
+@pytest.mark.parametrize("block", range(1, 16))
+def test_endings_and_marks_are_left_out_wherever_a_block_ends(monkeypatch, block):
+    monkeypatch.setattr(csv_records, "_BLOCK", block)
+    mark = b"\xef\xbb\xbf"
+    found = read(b"1,a,2", mark + b"2,b,3\r", b"3,c,4", b"4,d,5")
+    assert found == [["1", "a", "2"], ["2", "b", "3"], ["3", "c", "4"], ["4", "d", "5"]]
+
+
 @pytest.mark.parametrize("line", [b"77,x,", b'"77",x,'])
 @pytest.mark.parametrize("marks", [1, 2])
 def test_a_mark_of_the_encoding_is_read_alike_at_every_line(line, marks):

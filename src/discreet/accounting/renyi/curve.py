@@ -134,7 +134,8 @@ _Plain = (
 )
 
 
-@_law.register
+# Kinds are named to `register`: for each that it had to read from annotations, it would evaluate all of them.
+@_law.register(_Plain)
 def _(event: _Plain, orders: Floats) -> Floats:
     return np.full_like(orders, np.inf)
 
@@ -160,13 +161,13 @@ def _two_exponentials(weight: Floats, rest: Floats, epsilon: float, drift: Float
     return np.asarray(np.where(up < 30, np.log1p(small), large))
 
 
-@_law.register
+@_law.register(events.Laplace)
 def _(event: events.Laplace, orders: Floats) -> Floats:
     weight, rest = orders / (2 * orders - 1), (orders - 1) / (2 * orders - 1)
     return _two_exponentials(weight, rest, float_above(event.epsilon), np.zeros_like(orders), orders)
 
 
-@_law.register
+@_law.register(events.DiscreteLaplace)
 def _(event: events.DiscreteLaplace, orders: Floats) -> Floats:
     step, total = float_above(event.grid / event.scale), float_above(event.pure_epsilon)
     whole = (1 + np.exp(-step)) * -np.expm1(-(2 * orders - 1) * step)
@@ -182,24 +183,24 @@ def _finite(pairs: Iterable[tuple[Fraction, Fraction]], orders: Floats) -> Float
     return np.asarray(np.log1p(weights @ theorems.excess(ratios[:, None], orders)))
 
 
-@_law.register
+@_law.register(events.RandomizedResponse)
 def _(event: events.RandomizedResponse, orders: Floats) -> Floats:
     other = (1 - event.truth) / (event.categories - 1)
     return _finite([(event.truth, other), (other, event.truth)], orders)
 
 
-@_law.register
+@_law.register(events.UnaryEncoding)
 def _(event: events.UnaryEncoding, orders: Floats) -> Floats:
     p, q = event.keep, event.flip
     return _finite([(p, q), (1 - p, 1 - q)], orders) + _finite([(q, p), (1 - q, 1 - p)], orders)
 
 
-@_law.register
+@_law.register(events.FiniteLaws | events.PrivacyProfile)
 def _(event: events.FiniteLaws | events.PrivacyProfile, orders: Floats) -> Floats:
     return finite_cumulant(event, orders)
 
 
-@_law.register
+@_law.register(events.ExponentialChoice)
 def _(event: events.ExponentialChoice, orders: Floats) -> Floats:
     # Two losses, t and t - width; with u = e^t and A = B + e^width - 1, B = 1 - e^((1 - alpha) width), the
     # moment is u^(alpha - 1)(A - u B) / (e^width - 1), which is largest at u = (alpha - 1) A / (alpha B).
@@ -210,12 +211,12 @@ def _(event: events.ExponentialChoice, orders: Floats) -> Floats:
     return np.asarray(moment) + 1e-15 * (30 + a * width + np.abs(log_a) + np.abs(a * log_b) + orders)
 
 
-@_law.register
+@_law.register(events.Approximate)
 def _(event: events.Approximate, orders: Floats) -> Floats:
     return _pure(float_above(event.epsilon), orders)
 
 
-@_law.register
+@_law.register(events.Renyi)
 def _(event: events.Renyi, orders: Floats) -> Floats:
     # The lower convex hull of the points (order, (order - 1) epsilon), from (1, 0) on.
     hull = [(Fraction(1), Fraction(0))]
@@ -231,12 +232,12 @@ def _(event: events.Renyi, orders: Floats) -> Floats:
     return np.asarray(np.interp(orders, borders, heights, right=np.inf)) * (1 + 1e-15)
 
 
-@_law.register
+@_law.register(events.Composed)
 def _(event: events.Composed, orders: Floats) -> Floats:
     return sum((times * _cumulant(part, orders) for part, times in event.parts), start=np.zeros_like(orders))
 
 
-@_law.register
+@_law.register(events.Parallel)
 def _(event: events.Parallel, orders: Floats) -> Floats:
     # One part is touched by each unit that comes or goes, two by each that changes.
     touched = touched_parts(event)
@@ -244,12 +245,12 @@ def _(event: events.Parallel, orders: Floats) -> Floats:
     return np.asarray(np.sort(np.array(rows), axis=0)[::-1][:touched].sum(axis=0))
 
 
-@_law.register
+@_law.register(events.MixtureOfGaussians)
 def _(event: events.MixtureOfGaussians, orders: Floats) -> Floats:
     return _cumulant(event.sampled, orders)
 
 
-@_law.register
+@_law.register(events.Grouped)
 def _(event: events.Grouped, orders: Floats) -> Floats:
     # With order alpha 2^c of one unit, 2^c units have 3^c times its divergence at alpha >= 2 (Mironov 2017).
     doublings = (event.size - 1).bit_length()
@@ -258,7 +259,7 @@ def _(event: events.Grouped, orders: Floats) -> Floats:
     return np.where(orders >= 2, 3.0**doublings * (orders - 1) * higher * _ABOVE, np.inf)
 
 
-@_law.register
+@_law.register(events.Shuffled)
 def _(event: events.Shuffled, orders: Floats) -> Floats:
     weights, ratios = theorems.clone_ratios(
         float_above(event.inner.pure_epsilon or Fraction(0)), event.people
@@ -278,7 +279,7 @@ def _at_whole_orders(
     return np.interp(orders, [1, *ends], [0.0, *(value(int(end), inner) for end in ends)], right=np.inf)
 
 
-@_law.register
+@_law.register(events.PoissonSampled | events.SampledWithoutReplacement)
 def _(event: events.PoissonSampled | events.SampledWithoutReplacement, orders: Floats) -> Floats:
     inner, rate = event.inner, float_above(event.rate)
     if isinstance(inner, events.Approximate):
@@ -320,20 +321,20 @@ def _poisson(inner: Event, rate: float, plain: Floats, orders: Floats) -> Floats
     return np.maximum(added, np.fmin.reduce(removed))
 
 
-@_law.register
+@_law.register(events.BestOfRuns | events.BestOfPoissonRuns)
 def _(event: events.BestOfRuns | events.BestOfPoissonRuns, orders: Floats) -> Floats:
     if exact_extra_delta(event.inner):
         raise ParameterError("event", "is the best of runs with a delta", "without one")
     return repeated_cumulant(event, orders, divergence_at(event.inner, orders), ORDERS, divergence_at)
 
 
-@_law.register
+@_law.register(events.SparseVector)
 def _(event: events.SparseVector, orders: Floats) -> Floats:
     each = _cumulant(event.inner, orders) + (orders - 1) * float_above(event.query_epsilon)
     return event.positives * each
 
 
-@_law.register
+@_law.register(events.CappedPoissonSampled)
 def _(event: events.CappedPoissonSampled, orders: Floats) -> Floats:
     from discreet.accounting.loss.capped_poisson import full_chance
 
@@ -345,7 +346,7 @@ def _(event: events.CappedPoissonSampled, orders: Floats) -> Floats:
     return np.asarray(np.log1p(np.expm1(usual) + full_chance(event) * more))
 
 
-@_law.register
+@_law.register(events.ReplacedPoissonGaussian)
 def _(event: events.ReplacedPoissonGaussian, orders: Floats) -> Floats:
     from discreet.accounting.loss.replaced_poisson import facing_cumulant
 
@@ -353,7 +354,7 @@ def _(event: events.ReplacedPoissonGaussian, orders: Floats) -> Floats:
     return np.array([facing_cumulant(shift, rate, float(order)) for order in orders])
 
 
-@_law.register
+@_law.register(events.SampledWithReplacement)
 def _(event: events.SampledWithReplacement, orders: Floats) -> Floats:
     from scipy.special import gammaln, logsumexp, xlog1py
 

@@ -8,7 +8,7 @@ import ibis
 import pyarrow
 from ibis.expr.types import BooleanColumn, Column, IntegerColumn
 
-from discreet.data.engines.listed import listed_table
+from discreet.data.engines.listed import is_among, listed_table
 from discreet.data.language.declarations import Keys, KeyValue
 from discreet.data.reading.arrow_keys import key_array
 
@@ -24,10 +24,13 @@ def is_listed(column: Column, keys: Keys) -> BooleanColumn:
     Few keys are written into the statement, many are joined.
     """
     present = [value for value in keys.values if value is not None]
-    if len(present) <= _LISTED_INLINE:
-        declared = column.isin([_key_literal(value, column) for value in present])
-    else:
+    kind = column.type()
+    if len(present) > _LISTED_INLINE:
         declared = column.isin(listed_table(_key_table(keys, present))["value"])
+    elif present and (kind.is_string() or kind.is_int64() or kind.is_boolean()):
+        declared = is_among(column, present)
+    else:
+        declared = column.isin([_key_literal(value, column) for value in present])
     return declared | column.isnull() if keys.has_null else declared
 
 

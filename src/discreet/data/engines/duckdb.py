@@ -27,7 +27,6 @@ from discreet.data.engines.base import Shape, run_guarded
 from discreet.data.engines.duckdb_meanings import check_meanings
 from discreet.data.language.types import Type
 from discreet.data.reading import normal_forms
-from discreet.data.reading.arrow_forms import lost_values, normal
 from discreet.data.reading.csv_format import Csv
 from discreet.data.reading.csv_records import Records, header
 from discreet.data.reading.lost import Lost
@@ -137,6 +136,8 @@ def from_frame(frame: object, types: Mapping[str, Type]) -> Table:
     A column of no type (every value missing) takes the one declared, and so does one of Python objects. In
     pandas NaN means missing, so it arrives as NULL.
     """
+    from discreet.data.reading.arrow_forms import lost_values, normal
+
     given = run_guarded(lambda: _to_arrow(frame, types), _unreadable)
     check_names(given.column_names)
     arrow = run_guarded(lambda: normal(given, types), _unreadable)

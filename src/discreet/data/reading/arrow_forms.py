@@ -16,19 +16,11 @@ from pyarrow import types
 
 from discreet.data.language.types import Type
 from discreet.data.reading.arrow_numbers import integer, missing
+from discreet.data.reading.arrow_types import ARROW_TYPES
 from discreet.data.reading.normal_forms import LONGEST_TEXT, PRESENT
 
-__all__ = ["ARROW_TYPES", "lost_values", "normal", "text_form"]
+__all__ = ["lost_values", "normal", "text_form"]
 
-ARROW_TYPES = {
-    Type.BOOLEAN: pyarrow.bool_(),
-    Type.INTEGER: pyarrow.int64(),
-    Type.FLOAT: pyarrow.float64(),
-    Type.TEXT: pyarrow.string(),
-    Type.DATE: pyarrow.date32(),
-    Type.TIMESTAMP: pyarrow.timestamp("us"),
-    Type.INSTANT: pyarrow.timestamp("us", "UTC"),
-}
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6}
 _EPOCH = datetime.datetime(1970, 1, 1)
 _SECOND = datetime.timedelta(seconds=1)

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow
 
 from discreet.data.language.types import Type
-from discreet.data.reading.arrow_forms import ARROW_TYPES
+from discreet.data.reading.arrow_types import ARROW_TYPES
 
 if TYPE_CHECKING:
     from discreet.data.language.declarations import KeyValue

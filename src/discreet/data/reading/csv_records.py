@@ -22,19 +22,18 @@ from __future__ import annotations
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import IO
 
 import pyarrow
-import pyarrow.compute
 import pyarrow.csv
 
-from discreet.data.reading.arrow_forms import text_form
 from discreet.data.reading.csv_format import DELIMITERS, Csv
 from discreet.data.reading.lost import Lost
+from discreet.data.reading.normal_forms import LONGEST_TEXT
 from discreet.errors import ParameterError
 
 __all__ = ["LONGEST_LINE", "Records", "header"]
@@ -93,7 +92,7 @@ class Records:
 
     def _rows(self, block: list[bytes]) -> Iterator[pyarrow.RecordBatch]:
         for columns in self._columns(block):
-            rows = pyarrow.table([text_form(column) for column in columns], schema=self.schema())
+            rows = pyarrow.table([_text(column) for column in columns], schema=self.schema())
             for name, column in zip(self.names, columns, strict=True):
                 self.lost_values[name] += rows.column(name).null_count - column.null_count
             yield from rows.to_batches()
@@ -110,15 +109,11 @@ class Records:
         )
 
     def _columns(self, block: list[bytes]) -> Iterator[list[pyarrow.ChunkedArray]]:
-        """Yield the fields of some lines as bytes, column by column."""
+        """Yield the fields of some lines, column by column, as text or, if they may not be text, as bytes."""
         block = [line for line in block if line]
         plain = [line for line in block if len(line) <= LONGEST_LINE]
         self.lost_lines += len(block) - len(plain)
-        simple: list[bytes] = []
-        others: list[bytes] = []
-        is_simple = _simple_line(len(self.names), self.form.delimiter.encode())
-        for line in plain:
-            (simple if is_simple(line) else others).append(line)
+        simple, others = _sorted_out(plain, len(self.names), self.form.delimiter.encode())
         if simple:
             yield _parsed(simple, len(self.names), self.form.delimiter)
         if others:
@@ -138,22 +133,45 @@ class Records:
         return rows
 
 
-def _simple_line(columns: int, mark: bytes) -> Callable[[bytes], object]:
-    """Return the pattern of lines that every reader of CSV splits into the same fields, one per column."""
+def _sorted_out(lines: list[bytes], columns: int, mark: bytes) -> tuple[list[bytes], list[bytes]]:
+    """Return the lines that every reader splits into the same fields, one per column, and the others."""
+    content = b"\n".join(lines)
     one = _SIMPLE % mark
-    quoted = re.compile(one + rb"(?:" + re.escape(mark) + one + rb"){%d}" % (columns - 1))
-
-    def is_simple(line: bytes) -> object:
+    is_simple = re.compile(one + rb"(?:" + re.escape(mark) + one + rb"){%d}" % (columns - 1)).fullmatch
+    if b"\r" in content or _MARK in content:
         # The library would drop a mark, but only from the first line that it is given.
-        if b"\r" in line or line.startswith(_MARK):
-            return False
-        return quoted.fullmatch(line) if b'"' in line else line.count(mark) == columns - 1
-
-    return is_simple
+        simple = [line for line in lines if b"\r" not in line and line[:3] != _MARK and is_simple(line)]
+    elif b'"' in content:
+        simple = [*filter(is_simple, lines)]
+    else:
+        simple = [line for line in lines if line.count(mark) == columns - 1]
+    if len(simple) == len(lines):
+        return simple, []
+    known = set(simple)  # equal lines are simple or not together
+    return simple, [line for line in lines if line not in known]
 
 
 def _parsed(lines: list[bytes], columns: int, mark: str) -> list[pyarrow.ChunkedArray]:
-    """Return the fields of simple lines, column by column."""
+    """Return the fields of simple lines, column by column: as text if all of them are, else as bytes."""
+    if max(map(len, lines)) <= LONGEST_TEXT:
+        try:
+            return _split(lines, columns, mark, pyarrow.string())
+        except pyarrow.ArrowInvalid:
+            pass  # a field is not UTF-8; each counts by itself
+    return _split(lines, columns, mark, pyarrow.binary())
+
+
+def _text(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
+    """Return fields as text, NULL where they are not."""
+    if pyarrow.types.is_string(column.type):
+        return column
+    from discreet.data.reading.arrow_forms import text_form
+
+    return text_form(column)
+
+
+def _split(lines: list[bytes], columns: int, mark: str, kind: pyarrow.DataType) -> list[pyarrow.ChunkedArray]:
+    """Return the fields of simple lines in a type, or fail if it is text and one of them is not."""
     places = [f"f{place}" for place in range(columns)]
     content = b"\n".join(lines) + b"\n"
     found = pyarrow.csv.read_csv(
@@ -163,8 +181,7 @@ def _parsed(lines: list[bytes], columns: int, mark: str) -> list[pyarrow.Chunked
         ),
         parse_options=pyarrow.csv.ParseOptions(delimiter=mark),
         convert_options=pyarrow.csv.ConvertOptions(
-            check_utf8=False,
-            column_types=dict.fromkeys(places, pyarrow.binary()),
+            column_types=dict.fromkeys(places, kind),
             null_values=[""],
             strings_can_be_null=True,
         ),
@@ -232,10 +249,14 @@ def _blocks(file: IO[bytes], form: Csv) -> Iterator[list[bytes]]:
     """
     rest = b""
     while block := file.read(_BLOCK):
-        lines = form.utf8(block).split(b"\n")
+        content = form.utf8(block)
+        lines = content.split(b"\n")
         lines[0] = rest + lines[0]
         rest = lines.pop()[: LONGEST_LINE + 2]
-        yield [_plain(line) for line in lines]
+        if lines and not (b"\r" in content or _MARK in content):  # the first line began in the block before
+            yield [_plain(lines[0]), *lines[1:]]
+        else:
+            yield [_plain(line) for line in lines]
     if rest:
         yield [_plain(rest)]
 

@@ -18,7 +18,7 @@ from uuid import UUID
 import pyarrow
 
 from discreet.data.language.types import Type
-from discreet.data.reading.arrow_forms import ARROW_TYPES
+from discreet.data.reading.arrow_types import ARROW_TYPES
 
 __all__ = ["from_pandas", "of_objects"]
 

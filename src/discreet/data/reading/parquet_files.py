@@ -18,8 +18,6 @@ import ibis
 import pyarrow
 from pyarrow import types
 
-from discreet.data.reading.arrow_forms import normal, text_form
-
 __all__ = ["TRUSTS_FILES", "settle_file", "settle_later"]
 
 TRUSTS_FILES = ("filter_pushdown", "join_filter_pushdown", "row_group_pruner")
@@ -92,6 +90,8 @@ def _normal_batches(
     file: pyarrow.parquet.ParquetFile, layout: dict[str, str]
 ) -> Iterator[pyarrow.RecordBatch]:
     """Yield the rows in normal form, a file that DuckDB stops at has some; its texts are texts here, too."""
+    from discreet.data.reading.arrow_forms import normal, text_form
+
     for batch in file.iter_batches(_BATCH):
         table = pyarrow.Table.from_batches([batch])
         for place, kind in enumerate(layout.values()):

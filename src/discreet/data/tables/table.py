@@ -20,6 +20,7 @@ from discreet.data.language.types import Schema, Type, suggestion
 from discreet.data.tables.declaration_checks import checked_declarations
 from discreet.data.tables.declared_types import check_declared, implied_type
 from discreet.errors import ParameterError
+from discreet.exports import loading
 
 if TYPE_CHECKING:
     import ibis
@@ -136,8 +137,9 @@ class Table:
         declared = checked_declarations(person, limits, columns, prepare=prepare)
         if not isinstance(version, str) or not version:
             raise ParameterError("version", "is not a version name", "text such as '2026-01'")
-        from discreet.data.engines.base import backend_of, normalized, public_type, run_guarded
-        from discreet.data.tables.origins import Origins, origins_of
+        with loading():
+            from discreet.data.engines.base import backend_of, normalized, public_type, run_guarded
+            from discreet.data.tables.origins import Origins, origins_of
 
         opened = _open_source(source, person, declared)
         self._opened: ibis.expr.types.Table = opened
@@ -326,10 +328,11 @@ class Table:
 
 
 def _open_source(source: object, person: object, columns: Mapping[str, Declared]) -> ibis.expr.types.Table:
-    import ibis.expr.types
+    with loading():
+        import ibis.expr.types
 
-    from discreet.data.engines import duckdb, spark
-    from discreet.data.reading.csv_format import Csv, is_records
+        from discreet.data.engines import duckdb, spark
+        from discreet.data.reading.csv_format import Csv, is_records
 
     if isinstance(source, ibis.expr.types.Table):
         return source

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from math import ceil, isfinite
 
 import numpy as np
@@ -116,7 +117,7 @@ class PrivateLocalSensitivity(Record):
         largest = ceil(rational(global_sensitivity, "global_sensitivity", positive=True) / lattice.step)
         for scale in (steps / bought, 1 / released, largest / released):
             check_reach(check_scale, scale, "epsilon")
-        least = smallest_threshold(lambda value: laplace_tail(steps / bought, value), 1, failure)
+        least = smallest_threshold(partial(laplace_tail, steps / bought), 1, failure)
         self._set(
             lattice=lattice,
             change=steps,

@@ -9,6 +9,7 @@ from typing import ClassVar, Protocol
 
 from discreet.errors import ParameterError
 from discreet.mechanisms.tails import (
+    COARSE_BITS,
     TAIL_BITS,
     deviations,
     gaussian_tail,
@@ -46,8 +47,8 @@ class ShownKeys(ABC):
     exact: ClassVar[bool] = True
 
     @abstractmethod
-    def enclosed(self, persons: int) -> tuple[Fraction, Fraction]:
-        """Enclose the probability that a key of n >= 1 persons is shown."""
+    def enclosed(self, persons: int, bits: int = TAIL_BITS) -> tuple[Fraction, Fraction]:
+        """Enclose the probability that a key of n >= 1 persons is shown, as narrowly as so many bits do."""
 
     def shown(self, persons: int) -> float:
         """Return the probability that a key with this many persons is shown, rounded down."""
@@ -75,7 +76,9 @@ class ShownKeys(ABC):
             )
 
         def test(persons: int) -> tuple[bool, float]:
-            chance = self.enclosed(persons)[0]
+            chance, most = self.enclosed(persons, COARSE_BITS)
+            if chance < wanted <= most:  # so few bits do not decide
+                chance, _ = self.enclosed(persons)
             return chance >= wanted, deviations(chance.numerator, chance.denominator)
 
         return least_that_holds(test, deviations(wanted.numerator, wanted.denominator))
@@ -88,9 +91,9 @@ class LaplaceShownKeys(ShownKeys):
     scale: Fraction
     threshold: int
 
-    def enclosed(self, persons: int) -> tuple[Fraction, Fraction]:
+    def enclosed(self, persons: int, bits: int = TAIL_BITS) -> tuple[Fraction, Fraction]:
         """Enclose P(N >= threshold - n)."""
-        return _fractions(laplace_tail(self.scale, self.threshold - persons))
+        return _fractions(laplace_tail(self.scale, self.threshold - persons, bits))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,9 +103,9 @@ class GaussianShownKeys(ShownKeys):
     variance: Fraction
     threshold: int
 
-    def enclosed(self, persons: int) -> tuple[Fraction, Fraction]:
+    def enclosed(self, persons: int, bits: int = TAIL_BITS) -> tuple[Fraction, Fraction]:
         """Enclose P(N >= threshold - n)."""
-        return _fractions(gaussian_tail(self.variance, self.threshold - persons))
+        return _fractions(gaussian_tail(self.variance, self.threshold - persons, bits))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,9 +115,9 @@ class RoundedShownKeys(ShownKeys):
     variance: Fraction
     threshold: int
 
-    def enclosed(self, persons: int) -> tuple[Fraction, Fraction]:
+    def enclosed(self, persons: int, bits: int = TAIL_BITS) -> tuple[Fraction, Fraction]:
         """Enclose P(N >= threshold - n)."""
-        return _fractions(rounded_tail(self.variance, self.threshold - persons))
+        return _fractions(rounded_tail(self.variance, self.threshold - persons, bits))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,8 +126,9 @@ class LevelShownKeys(ShownKeys):
 
     levels: Levels
 
-    def enclosed(self, persons: int) -> tuple[Fraction, Fraction]:
+    def enclosed(self, persons: int, bits: int = TAIL_BITS) -> tuple[Fraction, Fraction]:
         """Return p_n, twice."""
+        del bits
         numerators = self.levels.numerators
         chance = Fraction(numerators[min(persons, len(numerators)) - 1], 1 << self.levels.bits)
         return chance, chance
@@ -135,7 +139,7 @@ class LevelShownKeys(ShownKeys):
 
 
 class _Tail(Protocol):
-    def tail(self, least: int) -> Enclosure: ...
+    def tail(self, least: int, bits: int) -> Enclosure: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,9 +149,9 @@ class NoiseShownKeys(ShownKeys):
     noise: _Tail
     threshold: int
 
-    def enclosed(self, persons: int) -> tuple[Fraction, Fraction]:
+    def enclosed(self, persons: int, bits: int = TAIL_BITS) -> tuple[Fraction, Fraction]:
         """Enclose P(N >= threshold - n)."""
-        return _fractions(self.noise.tail(self.threshold - persons))
+        return _fractions(self.noise.tail(self.threshold - persons, bits))
 
 
 def _fractions(probability: Enclosure) -> tuple[Fraction, Fraction]:

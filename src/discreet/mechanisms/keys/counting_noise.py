@@ -43,8 +43,8 @@ class CountingNoise(ABC):
         """Its variance."""
 
     @abstractmethod
-    def tail(self, least: int) -> Enclosure:
-        """Enclose P(N >= least), at `TAIL_BITS` bits."""
+    def tail(self, least: int, bits: int = TAIL_BITS) -> Enclosure:
+        """Enclose P(N >= least) at `TAIL_BITS` bits, as narrowly as so many do."""
 
     @abstractmethod
     def tails(self, least: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -67,9 +67,9 @@ class CountingLaplace(CountingNoise):
         ratio, gap = exp(-1 / self.scale), -expm1(-1 / self.scale)
         return 2 * ratio / gap**2
 
-    def tail(self, least: int) -> Enclosure:
+    def tail(self, least: int, bits: int = TAIL_BITS) -> Enclosure:
         """r^m / (1 + r) for m >= 1."""
-        return laplace_tail(self.scale, least)
+        return laplace_tail(self.scale, least, bits)
 
     def tails(self, least: NDArray[np.int64]) -> NDArray[np.float64]:
         """The same in floats."""
@@ -93,9 +93,9 @@ class CountingGaussian(CountingNoise):
         """At most the parameter."""
         return float(self.variance)
 
-    def tail(self, least: int) -> Enclosure:
+    def tail(self, least: int, bits: int = TAIL_BITS) -> Enclosure:
         """A quotient of sums."""
-        return gaussian_tail(self.variance, least)
+        return gaussian_tail(self.variance, least, bits)
 
     def tails(self, least: NDArray[np.int64]) -> NDArray[np.float64]:
         """The same in floats, where terms below 1e-300 count as nothing."""
@@ -128,9 +128,9 @@ class CountingRounded(CountingNoise):
         """At most that of the normal law and 1/4; about 1/12 more than the former."""
         return float(self.variance) + 1 / 12
 
-    def tail(self, least: int) -> Enclosure:
+    def tail(self, least: int, bits: int = TAIL_BITS) -> Enclosure:
         """The normal tail from least - 1/2."""
-        return rounded_tail(self.variance, least)
+        return rounded_tail(self.variance, least, bits)
 
     def tails(self, least: NDArray[np.int64]) -> NDArray[np.float64]:
         """The same in floats."""
@@ -179,8 +179,9 @@ class CountingTruncated(Record, CountingNoise):
         place = min(shift, len(levels.numerators))
         return Fraction(levels.numerators[place - 1], 1 << levels.bits)
 
-    def tail(self, least: int) -> Enclosure:
+    def tail(self, least: int, bits: int = TAIL_BITS) -> Enclosure:
         """By the table: exact, but for the last bit."""
+        del bits
         if least > self.reach:
             return 0, 0
         if least <= -self.reach:

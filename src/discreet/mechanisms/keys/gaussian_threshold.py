@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,7 +85,7 @@ class GaussianThreshold(KeySelection):
                 "larger, or keys smaller, such that the noise has a standard deviation of at most 8192",
             )
         tail = rounded_tail if _is_rounded(offer) else gaussian_tail
-        threshold = smallest_threshold(lambda least: tail(variance, least), offer.keys, _delta_of_keys(offer))
+        threshold = smallest_threshold(partial(tail, variance), offer.keys, _delta_of_keys(offer))
         self._set(offer=offer, variance=variance, threshold=threshold)
 
     @property

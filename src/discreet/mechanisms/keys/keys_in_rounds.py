@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from math import ceil, isqrt
 from typing import TypeAlias
 
@@ -180,9 +181,7 @@ def _round(squared_mu: Fraction, delta: Fraction, offer: KeyOffer) -> Round:
     variance = unit**2 / squared_mu
     check_reach(check_variance, variance, offer.parameter)
     moves = _worst_moves(unit, offer.keys)
-    thresholds = [
-        smallest_threshold_for(lambda least: rounded_tail(variance, least), (move,), delta) for move in moves
-    ]
+    thresholds = [smallest_threshold_for(partial(rounded_tail, variance), (move,), delta) for move in moves]
     return Round(unit=unit, variance=variance, threshold=max(thresholds), delta=delta)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +71,7 @@ class LaplaceThreshold(KeySelection):
         offer = KeyOffer(epsilon=epsilon, rho=rho, delta=delta, keys=keys)
         scale = 1 / offer.loss_of_a_key
         check_reach(check_scale, scale, offer.parameter)
-        threshold = smallest_threshold(lambda least: laplace_tail(scale, least), offer.keys, offer.delta)
+        threshold = smallest_threshold(partial(laplace_tail, scale), offer.keys, offer.delta)
         self._set(offer=offer, scale=scale, threshold=threshold)
 
     @property

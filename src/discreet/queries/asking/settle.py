@@ -13,7 +13,6 @@ from discreet.data import Table
 from discreet.data.facts.question_tables import QuestionTables
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.queries.asking.asked import Asked, FinishedRequest
-from discreet.queries.asking.counted_keys import AskedByCountedKeys
 from discreet.queries.asking.counts import AskedCounts
 from discreet.queries.asking.fitted import AskedToFit, Fittable
 from discreet.queries.asking.lacking import stated, wanted_of
@@ -96,5 +95,7 @@ def _settled(question: Fittable, tables: Mapping[str, Table], terms: Terms) -> A
         return AskedCounts(tables=tables, terms=terms, question=question)
     # Where an error is wanted, undeclared keys are refused with what to declare: their choice has no error.
     if terms.error is None and (unknown_keys(question, tables) or terms.keys == CHOSEN):
+        from discreet.queries.asking.counted_keys import AskedByCountedKeys  # most keys are declared
+
         return AskedByCountedKeys.settle(question, tables, terms)
     return AskedQuery(tables=tables, terms=terms, query=question)

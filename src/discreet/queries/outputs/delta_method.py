@@ -31,7 +31,7 @@ from discreet.mechanisms.error.largest_weights import (
 from discreet.mechanisms.error.weighted import NoiseError
 from discreet.queries.outputs.base import margin_of, of_several
 from discreet.queries.outputs.float_interval import FloatInterval, product
-from discreet.queries.outputs.jets import Jet, between, difference, divided_by, total_of, variables
+from discreet.queries.outputs.jets import Jet, between, difference, divided_by, repeated, total_of, variables
 from discreet.records import dataclass
 
 __all__ = [
@@ -218,22 +218,25 @@ def _root_chunk(
     least, most = np.sqrt(second.low / first.high), np.sqrt(second.high / first.low)
     cuts = np.geomspace(np.where(known, least, 1.0), np.where(known, most, 1.0), _PIECES + 1)
     balances = [FloatInterval(low=low, value=low, high=high).widened() for low, high in pairwise(cuts)]
-    below = [_balanced(exact[1].value, exact[2].value, one) for one in balances]
+    # All pieces at once: as many groups, one round of them after another.
+    boxes, points = ([repeated(jet, _PIECES) for jet in jets] for jets in (boxed, exact))
+    balance = _joined(balances)
+    below = _balanced(points[1].value, points[2].value, balance)
     found = _some(within, at)
     failure = (1 - _ROOT_BOX - _TOTAL - _SPREADS) * (1 - confidence)
     for _ in range(_ROOT_ROUNDS):
-        orders = [_balanced_orders(boxed, exact, found, one, noises) for one in balances]
-        margins = np.split(_half_widths(orders, parts, failure), _PIECES)
-        ends = [_ends(exact[0].value, *one) for one in zip(below, margins, strict=True)]
-        low, high = np.min([one for one, _ in ends], axis=0), np.max([one for _, one in ends], axis=0)
+        orders = _balanced_orders(boxes, points, _joined([found] * _PIECES), balance, noises)
+        by = _half_widths([orders], parts, failure)
+        lows, highs = (np.split(end, _PIECES) for end in _ends(points[0].value, below, by))
+        low, high = np.min(lows, axis=0), np.max(highs, axis=0)
         low, high = np.where(known, low, -np.inf), np.where(known, high, np.inf)
         found = within_both(found, FloatInterval(low=low, value=found.value, high=high))
     return found
 
 
 def _balanced_orders(
-    boxed: tuple[Jet, Jet, Jet],
-    exact: tuple[Jet, Jet, Jet],
+    boxed: Sequence[Jet],
+    exact: Sequence[Jet],
     ratios: FloatInterval,
     balance: FloatInterval,
     noises: _Noises,

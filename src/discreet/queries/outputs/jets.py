@@ -23,6 +23,7 @@ __all__ = [
     "divided_by",
     "inverse",
     "public_number",
+    "repeated",
     "root_of",
     "total_of",
     "variables",
@@ -87,6 +88,19 @@ def between(value: FloatInterval, like: Jet) -> Jet:
     """Return fixed numbers that are known within ends, and that depend on no variable."""
     slopes = _same(np.zeros(like.slopes.value.shape))
     return Jet(value=value, slopes=slopes, bends=np.zeros(like.bends.shape))
+
+
+def repeated(one: Jet, times: int) -> Jet:
+    """Return all groups several times, one round of them after another."""
+
+    def rounds(ends: FloatInterval) -> FloatInterval:
+        low, value, high = (
+            np.concatenate([end] * times, axis=-1) for end in (ends.low, ends.value, ends.high)
+        )
+        return FloatInterval(low=low, value=value, high=high)
+
+    bends = np.concatenate([one.bends] * times, axis=-1)
+    return Jet(value=rounds(one.value), slopes=rounds(one.slopes), bends=bends)
 
 
 def total_of(one: Jet, other: Jet) -> Jet:
