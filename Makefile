@@ -85,11 +85,11 @@ $(VENV)/.python:
 	@touch $@
 
 $(VENV)/.core: $(VENV)/.python pyproject.toml constraints.txt
-	$(PIP) -e .
+	$(PIP) -e '.[tables]'
 	@touch $@
 
 $(VENV)/.demo: $(VENV)/.core
-	$(PIP) -e '.[plot]'
+	$(PIP) -e '.[tables,plot]'
 	@touch $@
 
 # Before what depends on it, so that only the pinned build is ever considered.
@@ -106,7 +106,7 @@ $(VENV)/.lint: $(VENV)/.torch
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.test
-	$(PIP) -e '.[docs]'
+	$(PIP) -e '.[test,docs]'
 	@touch $@
 
 $(VENV)/.dist: $(VENV)/.python
@@ -114,7 +114,7 @@ $(VENV)/.dist: $(VENV)/.python
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.core
-	$(PIP) -e '.[bench]'
+	$(PIP) -e '.[tables,bench]'
 	@touch $@
 
 # OpenDP runs on its own Polars.

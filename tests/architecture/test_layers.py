@@ -53,7 +53,7 @@ WALLS = {
     "mpmath": [],
     "pandas": ["data/", "curator/release/release.py", "synthesis/"],
     "polars": ["data/", "curator/release/release.py"],
-    "importlib": ["exports.py", "server/checkup.py"],
+    "importlib": ["exports.py", "data/libraries.py", "server/checkup.py"],
     "fastapi": ["server/"],
     "starlette": ["server/"],
     "pydantic": ["server/bodies.py", "server/replies.py"],
