@@ -43,15 +43,14 @@ def _weighed(requirements: list[Requirement]) -> dict[str, int]:
     return {name: weight(library) for name, (library, _) in brought_by(requirements).items()}
 
 
-def main() -> None:
+def main(*extras: str) -> None:
     """Print the table: what each extra adds to the core, or to the core and `tables` if it contains them."""
-    found = dict(weights())
+    found = dict(weights(extras or RELEASED))
     print(f"| extra | brings, MB on Python {sys.version_info.major}.{sys.version_info.minor} | together |")
     print("|---|---|---|")
     for extra, brought in found.items():
-        below = [
-            one for one in ("core", "tables") if one != extra and found.get(one, {}).keys() <= brought.keys()
-        ]
+        below = [one for one in ("core", "tables") if one in found and one != extra]
+        below = [one for one in below if found[one].keys() <= brought.keys()]
         known = {name for one in below for name in found[one]}
         added = sorted(((size, name) for name, size in brought.items() if name not in known), reverse=True)
         words = [*below, *(f"{name} {size / 1e6:.0f}" for size, name in added if size >= HEAVY)]
@@ -61,4 +60,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])
