@@ -5,9 +5,10 @@ BIN := $(VENV)/bin
 PEER := .venv-opendp
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 JOBS ?= auto
+SITE ?= build/versions
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-all coverage corpus mutants measure pictures lint docs dist lock weigh bench compare clean
+.PHONY: help demo test test-slow test-all coverage corpus mutants measure pictures lint docs site dist lock weigh bench compare clean
 
 # Every core runs its own tests: more threads would only wait for each other. Many tests start interpreters,
 # which need not compile the same files again and again. Tests take from a millisecond to a minute, so a worker
@@ -55,7 +56,10 @@ lint: $(VENV)/.lint  ## style, types, layers, spelling
 
 docs: $(VENV)/.docs  ## the documentation site, in build/site: reference, lectures and guides are run
 	OMP_NUM_THREADS=1 NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
-	@echo "build/site is ready: $(BIN)/python -m http.server --directory build/site"
+	@echo "build/site is ready: open build/site/index.html"
+
+site: docs  ## the same as one of all versions, in SITE (build/versions), with a selector on every page
+	$(BIN)/python -m book.versions build/site $(SITE)
 
 # PYTHONS names more interpreters to try the packages on: make dist PYTHONS="python3.12 python3.13"
 dist: $(VENV)/.dist  ## wheel and sdist, each installed by hashes and tried in an environment of its own; sbom.json

@@ -125,6 +125,13 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
     return html
 
 
+def on_post_build(config: MkDocsConfig) -> None:
+    """Write what is searched as a script, too: a page that was opened from a file cannot fetch anything."""
+    index = Path(config.site_dir) / "search" / "search_index.json"
+    script = f"var __index = {index.read_text(encoding='utf-8')}"
+    index.with_suffix(".js").write_text(script, encoding="utf-8")
+
+
 def _run(markdown: str, uri: str, config: MkDocsConfig, files: Files) -> str:
     """Put below each block of Python what it printed and drew."""
     namespace: dict[str, Any] = {}
