@@ -17,6 +17,7 @@ from book.error_pages import error_classes, error_pages
 from book.formulas import set_formulas
 from book.lectures import LECTURES, anchor, read_rows, run_lecture
 from book.links import PROJECT, linked
+from book.notebooks import notebook
 from book.public_names import BENEATH, page_of, public_modules
 from book.reference import reference_pages
 from discreet.version import __version__
@@ -152,10 +153,12 @@ def _run(markdown: str, uri: str, config: MkDocsConfig, files: Files) -> str:
 def _add_lecture(path: Path, add: Any) -> None:
     """Run a lecture, and add its page and its pictures."""
     shows = {name: row for row, names in read_rows().items() for name in names}
+    add(f"lectures/{path.stem}.ipynb", notebook(path))
+    own = f"*This lecture as [a Jupyter notebook]({path.stem}.ipynb).*"
     parts = []
     for cell, output in run_lecture(path):
         if output is None:
-            parts.append(cell.text)
+            parts += [cell.text] if parts else [cell.text, own]
             continue
         row = shows.get(f"{path.stem}::{cell.title}")
         parts.append(f"### {cell.title} {{#{anchor(cell.title)}}}")

@@ -52,10 +52,9 @@ def test_names_that_are_about_tables_say_what_to_install(name):
     assert said.endswith("MissingExtra: this needs duckdb: pip install 'discreet[tables]'\n"), said
 
 
-def test_the_shell_says_what_to_install():
-    said = run_without_them(
-        "from discreet.cli import main\nmain(['query', 'SELECT COUNT(*) AS n FROM visits', '--epsilon', '1'])"
-    )
+@pytest.mark.parametrize("words", [["query", "SELECT 1", "--epsilon", "1"], ["demo", "--rows", "1000"]])
+def test_the_shell_says_what_to_install(words):
+    said = run_without_them(f"from discreet.cli import main\nmain({words})")
     assert "pip install 'discreet[tables]'" in said
     assert "Traceback" not in said
 
