@@ -40,6 +40,15 @@ ROOMS = {
     "audit": "Audit",
 }
 """Under which heading the proofs of a package are."""
+FOUND_FIRST = {
+    "guides": 3,
+    "operations.md": 3,
+    "language.md": 2,
+    "recipes.md": 2,
+    "errors": 0.3,
+    "reference": 0.5,
+}
+"""How much a page counts in the search, by its name or its folder: guides before single names."""
 GUIDES = ("analyst", "owner", "production", "researcher", "machine_learning", "teacher")
 COURSE = tomllib.loads((ROOT / "tests" / "mission.toml").read_text(encoding="utf-8"))
 
@@ -108,6 +117,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Run the code of a page that asks for it, and let its links lead to pages of the site."""
     uri = page.file.src_uri
+    page.meta.setdefault("search", {"boost": FOUND_FIRST.get(uri.split("/")[0], 1)})
     if uri == "reference.md":
         markdown = _names_linked(markdown)
     if page.meta.get("run"):
