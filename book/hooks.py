@@ -168,7 +168,7 @@ def _add_lecture(path: Path, add: Any) -> None:
     parts = []
     for cell, output in run_lecture(path):
         if output is None:
-            parts += [cell.text] if parts else [cell.text, own]
+            parts.append(cell.text if parts else cell.text.replace("\n", f"\n\n{own}\n", 1))
             continue
         row = shows.get(f"{path.stem}::{cell.title}")
         parts.append(f"### {cell.title} {{#{anchor(cell.title)}}}")
