@@ -5,9 +5,10 @@ BIN := $(VENV)/bin
 PEER := .venv-opendp
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 JOBS ?= auto
+SITE ?= build/versions
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-all coverage corpus mutants measure pictures lint docs dist bench compare clean
+.PHONY: help demo test test-slow test-all coverage corpus mutants measure pictures lint docs site dist lock weigh bench compare clean
 
 # Every core runs its own tests: more threads would only wait for each other. Many tests start interpreters,
 # which need not compile the same files again and again. Tests take from a millisecond to a minute, so a worker
@@ -55,12 +56,29 @@ lint: $(VENV)/.lint  ## style, types, layers, spelling
 
 docs: $(VENV)/.docs  ## the documentation site, in build/site: reference, lectures and guides are run
 	OMP_NUM_THREADS=1 NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
-	@echo "build/site is ready: $(BIN)/python -m http.server --directory build/site"
+	@echo "build/site is ready: open build/site/index.html"
 
-dist: $(VENV)/.dist  ## wheel and sdist, each installed and tried in an environment of its own
+site: docs  ## the same as one of all versions, in SITE (build/versions), with a selector on every page
+	$(BIN)/python -m book.versions build/site $(SITE)
+
+# PYTHONS names more interpreters to try the packages on: make dist PYTHONS="python3.12 python3.13"
+dist: $(VENV)/.dist  ## wheel and sdist, each installed by hashes and tried in an environment of its own; sbom.json
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist
-	$(BIN)/python -m book.packages dist
+	PYTHONPATH=src $(BIN)/python -m book.packages dist $(PYTHONS)
+
+# The locks hold every file of a version, for all systems, so that they are the same wherever they are made.
+# PyTorch is in none: which build is right depends on the machine.
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
+	--no-emit-index-url --custom-compile-command "make lock" --constraint constraints.txt pyproject.toml
+lock: $(VENV)/.dist  ## locks/: versions and hashes of all that the core, a server and all extras but PyTorch install
+	mkdir -p locks
+	$(LOCK) --output-file locks/core.txt
+	$(LOCK) --extra serve --extra postgres --extra plot --output-file locks/serve.txt
+	$(LOCK) --extra serve --extra postgres --extra plot --extra spark --extra polars --extra learn --output-file locks/all.txt
+
+weigh: $(VENV)/.test  ## what each extra weighs on disk
+	$(BIN)/python -m book.weights
 
 bench: $(VENV)/.bench $(PEER)/.done  ## speed and accuracy against NumPy and the peers
 	$(BIN)/python -m benchmarks.noise
@@ -85,11 +103,11 @@ $(VENV)/.python:
 	@touch $@
 
 $(VENV)/.core: $(VENV)/.python pyproject.toml constraints.txt
-	$(PIP) -e .
+	$(PIP) -e '.[tables]'
 	@touch $@
 
 $(VENV)/.demo: $(VENV)/.core
-	$(PIP) -e '.[plot]'
+	$(PIP) -e '.[tables,plot]'
 	@touch $@
 
 # Before what depends on it, so that only the pinned build is ever considered.
@@ -106,15 +124,15 @@ $(VENV)/.lint: $(VENV)/.torch
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.test
-	$(PIP) -e '.[docs]'
+	$(PIP) -e '.[test,docs]'
 	@touch $@
 
 $(VENV)/.dist: $(VENV)/.python
-	$(PIP) build
+	$(PIP) build packaging uv
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.core
-	$(PIP) -e '.[bench]'
+	$(PIP) -e '.[tables,bench]'
 	@touch $@
 
 # OpenDP runs on its own Polars.

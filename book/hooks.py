@@ -17,6 +17,7 @@ from book.error_pages import error_classes, error_pages
 from book.formulas import set_formulas
 from book.lectures import LECTURES, anchor, read_rows, run_lecture
 from book.links import PROJECT, linked
+from book.notebooks import notebook
 from book.public_names import BENEATH, page_of, public_modules
 from book.reference import reference_pages
 from discreet.version import __version__
@@ -39,6 +40,15 @@ ROOMS = {
     "audit": "Audit",
 }
 """Under which heading the proofs of a package are."""
+FOUND_FIRST = {
+    "guides": 3,
+    "operations.md": 3,
+    "language.md": 2,
+    "recipes.md": 2,
+    "errors": 0.3,
+    "reference": 0.5,
+}
+"""How much a page counts in the search, by its name or its folder: guides before single names."""
 GUIDES = ("analyst", "owner", "production", "researcher", "machine_learning", "teacher")
 COURSE = tomllib.loads((ROOT / "tests" / "mission.toml").read_text(encoding="utf-8"))
 
@@ -107,6 +117,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Run the code of a page that asks for it, and let its links lead to pages of the site."""
     uri = page.file.src_uri
+    page.meta.setdefault("search", {"boost": FOUND_FIRST.get(uri.split("/")[0], 1)})
     if uri == "reference.md":
         markdown = _names_linked(markdown)
     if page.meta.get("run"):
@@ -123,6 +134,13 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
             for name in top.children:
                 name.children.clear()
     return html
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Write what is searched as a script, too: a page that was opened from a file cannot fetch anything."""
+    index = Path(config.site_dir) / "search" / "search_index.json"
+    script = f"var __index = {index.read_text(encoding='utf-8')}"
+    index.with_suffix(".js").write_text(script, encoding="utf-8")
 
 
 def _run(markdown: str, uri: str, config: MkDocsConfig, files: Files) -> str:
@@ -145,10 +163,12 @@ def _run(markdown: str, uri: str, config: MkDocsConfig, files: Files) -> str:
 def _add_lecture(path: Path, add: Any) -> None:
     """Run a lecture, and add its page and its pictures."""
     shows = {name: row for row, names in read_rows().items() for name in names}
+    add(f"lectures/{path.stem}.ipynb", notebook(path))
+    own = f"*This lecture as [a Jupyter notebook]({path.stem}.ipynb).*"
     parts = []
     for cell, output in run_lecture(path):
         if output is None:
-            parts.append(cell.text)
+            parts.append(cell.text if parts else cell.text.replace("\n", f"\n\n{own}\n", 1))
             continue
         row = shows.get(f"{path.stem}::{cell.title}")
         parts.append(f"### {cell.title} {{#{anchor(cell.title)}}}")

@@ -21,7 +21,14 @@ from book.cells import Output, in_a_folder, run_cell
 __all__ = ["LECTURES", "Cell", "anchor", "read_cells", "read_rows", "run_lecture"]
 
 ROOT = Path(__file__).parents[1]
-LECTURES = sorted((ROOT / "docs" / "lectures").glob("*.py"))
+FOLDER = ROOT / "docs" / "lectures"
+LECTURES = [
+    FOLDER / name
+    for name in re.findall(
+        r"^\d\. \[.*?\]\((\w+\.py)\)", (FOLDER / "README.md").read_text("utf-8"), flags=re.MULTILINE
+    )
+]
+"""In the order of the course."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,6 +32,7 @@ PEERS = {
     "Opacus": ("opacus_peer", "opacus", ["torch==2.13.0", "opacus"]),
     "SmartNoise SQL": ("smartnoise_peer", "smartnoise-sql", ["smartnoise-sql"]),
     "Tumult Analytics": ("tumult_peer", "tmlt.analytics", ["tmlt.analytics"]),
+    "PyDP": ("pydp_peer", "python-dp", ["python-dp"]),
     "private-pgm": (None, "mbi", ["mbi>=2,<3"]),
 }
 """The script that does the work (None: only installed), the package, and what is installed for it."""
@@ -90,7 +91,11 @@ def _peer(name: str, folder: Path) -> dict[str, Any]:
         }
     asked = f"import importlib.metadata as m; print(m.version({package!r}))"
     version = _run([str(python), "-c", asked], SECONDS)[0].strip()
-    found = _measured(python, script) if script else {"tasks": {}, "failure": "it was installed, not run"}
+    found = (
+        _measured(python, script)
+        if script
+        else {"tasks": {}, "failure": "it was installed, not run here: the tour has its figures"}
+    )
     return {"date": today, "version": version, **found}
 
 

@@ -11,6 +11,8 @@ zeros = [0] * 20_000
 space = dp.vector_domain(dp.atom_domain(T=int)), dp.l1_distance(T=int)
 noise = dp.m.make_laplace(*space, float(work.SCALE))
 work.tell("noise", rate=len(zeros) / work.timed(lambda: noise(zeros)))
+single = dp.m.make_laplace(dp.atom_domain(T=int), dp.absolute_distance(T=int), float(work.SCALE))
+work.tell("time", correlation=work.time_correlation(lambda: single(0)))
 
 data = polars.LazyFrame(work.rows())
 keys = polars.LazyFrame({"city": list(range(work.CITIES))})

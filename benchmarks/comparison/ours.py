@@ -14,6 +14,7 @@ import discreet as dp
 zeros = np.zeros(1_000_000, dtype=np.int64)
 noise = dp.Laplace(sensitivity=1, epsilon=1 / work.SCALE)
 work.tell("noise", rate=len(zeros) / work.timed(lambda: noise.release(zeros)))
+work.tell("time", correlation=work.time_correlation(lambda: noise.release(0)))
 
 run = dp.events.PoissonSampled(dp.events.Gaussian(noise_multiplier=work.NOISE), rate=work.RATE) * work.STEPS
 found = dp.accounting.epsilon(run, delta=work.DELTA)

@@ -10,8 +10,9 @@ __all__ = ["written"]
 
 Columns = dict[str, tuple[str, str]]
 SECONDS = {"seconds": ("CPU seconds", ".4f")}
-TASKS: dict[str, tuple[list[str], Columns, str]] = {
+TASKS: dict[str, tuple[list[str], Columns, str | None]] = {
     "noise": (["noise"], {"rate": ("releases per second", ",.0f")}, "rate"),
+    "time": (["time"], {"correlation": ("rank correlation of time and noise", ".3f")}, None),
     "accounting": (
         ["accounting", "accounting by moments"],
         {"lower": ("at least", ".5f"), "upper": ("at most", ".5f"), **SECONDS},
@@ -23,7 +24,7 @@ TASKS: dict[str, tuple[list[str], Columns, str]] = {
         "sum error",
     ),
 }
-"""For each table: the tasks that are its rows, the numbers with their headings, and that of the ratio."""
+"""For each table: the tasks that are its rows, the numbers with their headings, that of a ratio if any."""
 
 
 def _number(value: float | None, form: str) -> str:
@@ -31,18 +32,18 @@ def _number(value: float | None, form: str) -> str:
     return "–" if value is None else format(value, form)
 
 
-def _table(known: dict[str, Any], tasks: list[str], columns: Columns, base: str) -> str:
+def _table(known: dict[str, Any], tasks: list[str], columns: Columns, base: str | None) -> str:
     """Return the table of those who did a task."""
     ours = known["discreet"]["tasks"][tasks[0]]
-    heads = [head for head, _ in columns.values()]
-    lines = ["| | measured | " + " | ".join(heads) + " | ratio |", "|---" * (len(heads) + 3) + "|"]
+    heads = [head for head, _ in columns.values()] + (["ratio"] if base else [])
+    lines = ["| | measured | " + " | ".join(heads) + " |", "|---" * (len(heads) + 2) + "|"]
     for task in tasks:
         for name, one in known.items():
             found = one["tasks"].get(task)
             if found is not None:
                 how = task.removeprefix(tasks[0])
                 cells = [_number(found.get(key), form) for key, (_, form) in columns.items()]
-                cells.append(_number(found[base] / ours[base], ",.3g"))
+                cells += [_number(found[base] / ours[base], ",.3g")] if base else []
                 lines.append(f"| {name} {one['version']}{how} | {one['date']} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 import time
 
 import pandas
 import work
 from pyspark.sql import SparkSession
 from tmlt.analytics import AddRowsWithID, KeySet, MaxRowsPerID, PureDPBudget, QueryBuilder, Session
+from tmlt.core.measurements.noise_mechanisms import AddGeometricNoise
 
 DRAWS = 4  # each starts jobs of Spark that take seconds
 
+noise = AddGeometricNoise(work.SCALE)  # of Tumult Core, which Analytics draws with
+work.tell("time", correlation=work.time_correlation(lambda: noise(0)))
+
 os.environ["PYSPARK_PYTHON"] = sys.executable  # for the processes of Spark
-spark = SparkSession.builder.config("spark.ui.enabled", "false").getOrCreate()
+settings = SparkSession.builder.config("spark.ui.enabled", "false")
+spark = settings.config("spark.sql.warehouse.dir", tempfile.mkdtemp()).getOrCreate()
 spark.sparkContext.setLogLevel("ERROR")
 visits = spark.createDataFrame(pandas.DataFrame(work.rows()))
 cities = KeySet.from_dict({"city": list(range(work.CITIES))})

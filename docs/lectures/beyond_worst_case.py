@@ -8,6 +8,7 @@
 
 # %% Local and smooth sensitivity of a median
 from fractions import Fraction
+from itertools import pairwise
 from math import ceil, exp, log
 
 import numpy as np
@@ -104,6 +105,13 @@ for chosen in (0.1, 1, 3):
 proposal = dp.mechanisms.ProposeTestRelease(sensitivity=2, epsilon=2, delta=1e-6)
 print(proposal.event, proposal.guarantee)
 print(proposal.release(1234, 40), proposal.release(1234, 1))
+answered = [1 - proposal.error_at(distance=steps) for steps in range(30)]
+for steps in (0, 5, 10, 15, 20, 29):
+    print(f"{steps:>2} steps to a larger local sensitivity: answered with probability {answered[steps]:.2e}")
+assert answered[0] <= 1e-6  # the proposal is wrong, and delta pays for it
+# One step multiplies the probability by at most e, and adds delta: half of epsilon pays for the test.
+assert all(after <= exp(1) * before + 1e-6 + 1e-12 for before, after in pairwise(answered))
+assert answered[proposal.distance_for(0.95)] >= 0.95 > answered[proposal.distance_for(0.95) - 1]
 proposal.plot()
 
 # %% Triangles with a bought bound
@@ -143,7 +151,13 @@ print(mechanism.guarantee, "| released:", mechanism.release(chosen, distance))
 # %% The loss of each person
 payments = np.minimum(some.gamma(2, 30, 200), 500).round()
 report = dp.stability.per_instance.laplace_losses(payments, scale=500)
-print(report)
+print(report)  # it is private: it shows no number by itself
+# The sum moves by what a person paid, so that the loss is that over the scale; the guarantee is for 500 of 500.
+print(
+    f"guaranteed: 1; the largest loss here: {max(report.losses):.3f}, that of half of them: {np.median(report.losses):.3f}"
+)
+assert np.allclose(sorted(report.losses), sorted(payments / 500))
+assert max(report.losses) <= 1
 report.plot()
 
 # %% [markdown]

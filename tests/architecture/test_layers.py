@@ -57,7 +57,12 @@ WALLS = {
     "mpmath": [],
     "pandas": ["data/", "curator/release/release.py", "synthesis/"],
     "polars": ["data/", "curator/release/release.py"],
-    "importlib": ["data/engines/one_compiler.py", "exports.py", "server/checkup.py"],
+    "importlib": [
+        "data/engines/one_compiler.py",
+        "data/libraries.py",
+        "exports.py",
+        "server/checkup.py",
+    ],
     "fastapi": ["server/"],
     "starlette": ["server/"],
     "pydantic": ["server/bodies.py", "server/replies.py"],

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -110,6 +111,48 @@ def test_names_of_the_pages_are_reached():
     assert sum(map(len, found.values())) > 80
     missing = set(unresolved([([name], False) for names in found.values() for name in names]))
     assert [(page.name, name) for page, names in found.items() for name in names if name in missing] == []
+
+
+# Classes in pages that are not public: records that others hand out, and names of other projects.
+OTHERS = {
+    "DataLoader",  # PyTorch
+    "HttpOnly",
+    "Secure",  # what cookies say
+    "MetricSpace",
+    "Rung",
+    "VerificationReport",  # held by what is public
+}
+CLASS = re.compile(r"([A-Z][A-Za-z]*[a-z][A-Za-z]*)(?:\.(\w+))?(?:\(.*\))?")
+
+
+@cache
+def public_values() -> dict[str, list[object]]:
+    """All that goes by each public name."""
+    found: dict[str, list[object]] = {}
+    for module in public_modules().values():
+        for name in module.__all__:
+            found.setdefault(name, []).append(getattr(module, name))
+    return found
+
+
+def unknown_classes(text: str) -> list[str]:
+    """The classes and their attributes, between backticks without a package, that are not public."""
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    found = [match for quoted in QUOTED.findall(prose) if (match := CLASS.fullmatch(quoted))]
+    return [
+        match[0]
+        for match in found
+        if match[1] not in OTHERS
+        and not any(not match[2] or hasattr(one, match[2]) for one in public_values().get(match[1], []))
+    ]
+
+
+@pytest.mark.slow
+def test_classes_of_the_pages_are_public():
+    assert unknown_classes("`Curator.ask`, `Curator.ask(x)`, `DataLoader`, `Laplace(sensitivity=1)`") == []
+    assert unknown_classes("`Curator.sak` and `Laplas`") == ["Curator.sak", "Laplas"]
+    pages = [page for page in PAGES if page.name not in ("ARCHITECTURE.md", "CONTRIBUTING.md")]
+    assert [(page.name, name) for page in pages for name in unknown_classes(page.read_text())] == []
 
 
 def code_of(page: Path) -> list[list[str]]:

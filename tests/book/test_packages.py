@@ -1,4 +1,4 @@
-"""What was installed becomes a file with hashes and a bill of materials; names and versions agree."""
+"""The locks, the bill of materials and the workflow agree with what is declared."""
 
 from __future__ import annotations
 
@@ -6,28 +6,85 @@ import re
 import tomllib
 from pathlib import Path
 
-from book.packages import bill_of_materials, locked
+import pytest
+from book.packages import LOCKED
+from book.requirements import RELEASED, brought_by, requirements_of
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from discreet.version import __version__
 
 ROOT = Path(__file__).parents[2]
-INSTALLED = [
-    {
-        "metadata": {"name": "numpy", "version": "2.0"},
-        "download_info": {"archive_info": {"hashes": {"sha256": "ab" * 32}}},
-    },
-    {"metadata": {"name": "discreet", "version": "0.1.0"}, "download_info": {"dir_info": {}}},
-]
+LIBRARY = re.compile(
+    r"^([\w.-]+)==(\S+)(?: ; (.*?))? \\\n((?: +--hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", re.M
+)
 
 
-def test_dependencies_are_locked_with_hashes():
-    assert locked(INSTALLED) == f"numpy==2.0 --hash=sha256:{'ab' * 32}\n"
+def read_lock(text: str) -> dict[str, set[str]]:
+    """Return the versions of each library of a lock; refuse lines that are not a version with its hashes."""
+    rest = LIBRARY.sub("", text)
+    assert not [line for line in rest.splitlines() if not line.startswith("#")], "a line without hashes"
+    found: dict[str, set[str]] = {}
+    for name, version, _, _ in LIBRARY.findall(text):
+        found.setdefault(canonicalize_name(name), set()).add(version)
+    return found
 
 
-def test_the_bill_lists_everything():
-    components = bill_of_materials(INSTALLED)["components"]
-    assert [one["purl"] for one in components] == ["pkg:pypi/discreet@0.1.0", "pkg:pypi/numpy@2.0"]
-    assert components[1]["hashes"] == [{"alg": "SHA-256", "content": "ab" * 32}]
+def missing_from(lock: dict[str, set[str]], requirements: list[Requirement]) -> set[str]:
+    """Return what is required and not in a lock, or in a version that is not allowed."""
+    return {
+        one.name
+        for one in requirements
+        if not lock.get(canonicalize_name(one.name))
+        or not all(one.specifier.contains(version) for version in lock[canonicalize_name(one.name)])
+    }
+
+
+@pytest.mark.parametrize("name", LOCKED)
+def test_a_lock_has_all_that_is_required(name):
+    text = (ROOT / "locks" / f"{name}.txt").read_text()
+    lock = read_lock(text)
+    required = requirements_of(*LOCKED[name])
+    assert missing_from(lock, required) == set()
+    closed = brought_by(required)
+    assert closed.keys() <= lock.keys() | {"importlib-metadata", "zipp"}  # of other Pythons
+    assert "://" not in text
+    assert "torch" not in lock
+
+
+def test_a_lock_that_lags_behind_is_noticed():
+    lock = read_lock((ROOT / "locks" / "core.txt").read_text())
+    assert missing_from(lock, [Requirement("polars")]) == {"polars"}
+    assert missing_from(lock, [Requirement("numpy>=99")]) == {"numpy"}
+    with pytest.raises(AssertionError, match="without hashes"):
+        read_lock("numpy==2.4.6\n")
+
+
+@pytest.mark.parametrize("name", LOCKED)
+def test_locks_keep_to_the_versions_of_the_tests(name):
+    pinned = {
+        canonicalize_name(line.split("==")[0]): line.split("==")[1]
+        for line in (ROOT / "constraints.txt").read_text().split("\n")
+        if "==" in line
+    }
+    lock = read_lock((ROOT / "locks" / f"{name}.txt").read_text())
+    assert {one: lock[one] for one in lock.keys() & pinned.keys()} == {
+        one: {pinned[one]} for one in lock.keys() & pinned.keys()
+    }
+
+
+def test_make_lock_writes_what_is_tried():
+    recipe = (ROOT / "Makefile").read_text()
+    for name, extras in LOCKED.items():
+        line = re.search(rf"^\t\$\(LOCK\)(.*) --output-file locks/{name}\.txt$", recipe, flags=re.M)
+        assert re.findall(r"--extra (\S+)", line[1]) == [*extras]
+
+
+def test_released_extras_are_those_of_users():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    others = {"test", "lint", "docs", "bench"}
+    assert set(project["optional-dependencies"]) == {*RELEASED, *others}
+    assert {*LOCKED["all"], "tables", "learn-torch"} == {*RELEASED}
 
 
 def test_one_version_everywhere():

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.array_types import Integers
+from discreet.data.libraries import require_libraries
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -70,6 +71,8 @@ def visits(rows: int) -> pyarrow.Table:
     pyarrow.Table
         patient_id, day, city, diagnosis, age, cost; a cost is NULL if it was never billed.
     """
+    require_libraries()
+
     import pyarrow
 
     check_rows(rows)

@@ -14,7 +14,6 @@ from discreet.curator.budget.entries import ABANDON, RESERVE, SETTLE, USE
 from discreet.curator.door import Door
 from discreet.curator.ledger import Body
 from discreet.curator.table_records import check_reason, declare
-from discreet.data.bounding.declared_rows import declared_rows
 from discreet.data.tables.public_table import PublicTable
 from discreet.errors import ParameterError
 from discreet.privacy.events import Event
@@ -101,6 +100,8 @@ class Permit:
         their bounds and rounded to their step; keys and days that were not declared are NULL. The columns are
         the person and those that something was declared about.
         """
+        from discreet.data.bounding.declared_rows import declared_rows  # loads Ibis
+
         found = self._table(table)
         return found._rows() if isinstance(found, PublicTable) else declared_rows(found)
 

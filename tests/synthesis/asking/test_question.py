@@ -60,6 +60,7 @@ def test_it_is_charged_once_stored_and_read_again(clinic, method):
     measured = found.measured.to_pandas()
     assert {"table", "age", "city", "cost", "n", "n_lower", "n_upper"} <= set(measured)
     assert method.split()[0].lower()[:5] in repr(found).lower()
+    assert ", paid with rho " in repr(found)
 
 
 def test_the_engine_counts_what_the_rows_say(clinic):

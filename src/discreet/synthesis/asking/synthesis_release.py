@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from discreet.curator.release.about import price
 from discreet.curator.release.release import Release
 from discreet.curator.request.tabulated_request import TabulatedRequest
 from discreet.privacy.events import Event
@@ -72,6 +73,4 @@ class SynthesisRelease:
         return self.data.to_arrow(self.rows if rows is None else rows, seed=seed)
 
     def __repr__(self) -> str:
-        price = self.label["price"]
-        assert isinstance(price, Mapping)  # noqa: S101
-        return f"{self.data!r}, paid with epsilon {price['epsilon']} at delta {price['delta']}"
+        return f"{self.data!r}, paid with {price(self.event)}"
