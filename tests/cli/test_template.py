@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.cli.template import Draft, declaration_text, quoted
+from discreet.cli.template import Draft, declaration_text
+from discreet.front.toml_text import quoted
 from discreet.front.sections import BLANK
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)

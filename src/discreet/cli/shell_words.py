@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Container
 
-from discreet.cli.template import quoted
+from discreet.front.toml_text import quoted
 
 __all__ = ["in_shell"]
 
