@@ -86,6 +86,15 @@ def test_S16_every_role_may_do_its_part_and_no_more(service, role):
     assert (everyone is not None) == (role in {"owner", "auditor"})
 
 
+@pytest.mark.parametrize("role", ["analyst", "auditor"])
+def test_S16_exact_counts_and_changes_are_for_owners_alone(service, role):
+    key = service.key(f"curious {role}", role)
+    for word, body in {"check": {"table": "visits"}, "draft": {"budget": {"epsilon": "9"}}}.items():
+        found = service.send("POST", f"/v1/owner/{word}", key, json=body)
+        assert code_of(found) == "forbidden", word
+    assert service.send("GET", "/v1/owner/sources", key).status_code == 403
+
+
 def test_a_narrow_key_is_narrow(service):
     key = service.key("narrow", scopes=["preview"])
     assert (
