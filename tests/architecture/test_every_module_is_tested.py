@@ -74,6 +74,7 @@ NAMED_IN = {
     "data/tables/check_report.py": "cli/commands/test_check.py",
     "data/tables/fake_rows.py": "front/test_sandbox.py",
     "data/tables/related_table.py": "data/tables/test_fixed_table.py",
+    "server/answering.py": "server/test_owner_paths.py",
     "mechanisms/additive/bounded_answer.py": "mechanisms/adaptive/test_propose_test_release.py",
     "mechanisms/additive/gaussian_calibration.py": "mechanisms/additive/test_gaussian.py",
     "mechanisms/additive/gaussian_privacy.py": "mechanisms/additive/test_gaussian.py",
