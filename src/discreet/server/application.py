@@ -170,7 +170,8 @@ async def spent(request: Request) -> Response:
     """Return what was spent by all, and what is left for the owner of the key."""
     key = answering.key_for(request, "spent")
     everyone = "ledger" in key.scopes
-    names = sorted({one.name for one in service_of(request).keys.all()}) if everyone else []
+    knows_keys = everyone and "keys" in key.scopes
+    names = sorted({one.name for one in service_of(request).keys.all()}) if knows_keys else []
     return await done(request, {"word": "spent", "analyst": key.name, "everyone": everyone, "names": names})
 
 

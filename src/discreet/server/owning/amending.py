@@ -24,11 +24,11 @@ from discreet.front.declaration import Declaration, declared_in
 from discreet.records import dataclass
 from discreet.server.owning.file_changes import digest_of, locked, put_in_place, with_budget, with_table
 from discreet.server.owning.owner_options import OwnerOptions
-from discreet.server.owning.table_sections import Stated, section_text
+from discreet.server.owning.table_sections import StatedTable, section_text
 
-__all__ = ["Change", "amend_declaration", "drafted"]
+__all__ = ["DeclarationChange", "amend_declaration", "drafted"]
 
-Change: TypeAlias = Mapping[str, Any]
+DeclarationChange: TypeAlias = Mapping[str, Any]
 """What is to be changed: a ``table`` to be added, or ``budget``, other caps."""
 
 _LONGEST_REASON = 1000
@@ -47,7 +47,7 @@ class _Draft:
     tables: dict[str, Any]
 
 
-def drafted(change: Change, options: OwnerOptions) -> dict[str, object]:
+def drafted(change: DeclarationChange, options: OwnerOptions) -> dict[str, object]:
     """Return what a change would write, once all of it opens. Nothing is written."""
     file = options.file_of_declaration
     old = file.read_bytes()
@@ -59,7 +59,7 @@ def drafted(change: Change, options: OwnerOptions) -> dict[str, object]:
 
 
 def amend_declaration(
-    change: Change,
+    change: DeclarationChange,
     options: OwnerOptions,
     *,
     reason: str,
@@ -121,7 +121,7 @@ def amend_declaration(
     return {"state": "done", "entry": entry, "copy": copy.name, "text": draft.text}
 
 
-def _drafted(file: Path, old: bytes, change: Change, options: OwnerOptions) -> _Draft:
+def _drafted(file: Path, old: bytes, change: DeclarationChange, options: OwnerOptions) -> _Draft:
     """Read and open what a change would declare: all that a server would do when it starts."""
     table, caps = change["table"], change["budget"]
     if (table is None) == (caps is None):
@@ -146,7 +146,9 @@ def _drafted(file: Path, old: bytes, change: Change, options: OwnerOptions) -> _
     return _Draft(content=content, text=text, declared=declared, tables=tables)
 
 
-def _checked(ledger: Ledger[Account], file: Path, old: bytes, change: Change, draft: _Draft) -> Account:
+def _checked(
+    ledger: Ledger[Account], file: Path, old: bytes, change: DeclarationChange, draft: _Draft
+) -> Account:
     """Return the account, if what the file held before the change is what the ledger records.
 
     Otherwise the change would put on the record what somebody else wrote into the file, and nobody looked at.
@@ -171,7 +173,7 @@ def _is_recorded(ledger: Ledger[Account], draft: _Draft) -> bool:
     return account.caps == draft.declared.budget and dict(account.tables) == declare(draft.tables)
 
 
-def _refuse_known_source(declared: Declaration, table: Stated, options: OwnerOptions) -> None:
+def _refuse_known_source(declared: Declaration, table: StatedTable, options: OwnerOptions) -> None:
     """Refuse rows that have a declaration: under another one their persons could be others.
 
     Contents are not compared: of copies and views the owner must know.
@@ -185,7 +187,7 @@ def _refuse_known_source(declared: Declaration, table: Stated, options: OwnerOpt
             )
 
 
-def _is_same(source: Path | str | Csv, table: Stated, options: OwnerOptions) -> bool:
+def _is_same(source: Path | str | Csv, table: StatedTable, options: OwnerOptions) -> bool:
     if table["variable"] is not None:
         return source == options.variable(table["variable"])
     if table["file"] is None or isinstance(source, str):

@@ -18,9 +18,9 @@ from discreet.errors import ParameterError
 from discreet.front.toml_text import number_text, toml_key, toml_value
 from discreet.server.owning.owner_options import OwnerOptions, is_csv
 
-__all__ = ["Stated", "described", "section_text"]
+__all__ = ["StatedTable", "described", "section_text"]
 
-Stated: TypeAlias = Mapping[str, Any]
+StatedTable: TypeAlias = Mapping[str, Any]
 """What an owner states of a table: the fields of `TableBody`."""
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
@@ -29,7 +29,7 @@ _BOUNDS = ("lower", "upper", "step")
 _LIMITS = ("rows", "groups", "rows_per_group")
 
 
-def described(stated: Stated, options: OwnerOptions) -> Schema:
+def described(stated: StatedTable, options: OwnerOptions) -> Schema:
     """Return names and types of the columns of a source; no value of it.
 
     The first line of a CSV file is read as names only if the owner says that it holds them.
@@ -37,7 +37,7 @@ def described(stated: Stated, options: OwnerOptions) -> Schema:
     return Table(_source(stated, options), person=EACH_ROW).schema
 
 
-def section_text(stated: Stated, options: OwnerOptions, beside: Path) -> str:
+def section_text(stated: StatedTable, options: OwnerOptions, beside: Path) -> str:
     """Return the section that declares a table.
 
     Parameters
@@ -62,7 +62,7 @@ def section_text(stated: Stated, options: OwnerOptions, beside: Path) -> str:
     return "\n".join([*lines, ""])
 
 
-def _source(stated: Stated, options: OwnerOptions) -> Path | str | Csv:
+def _source(stated: StatedTable, options: OwnerOptions) -> Path | str | Csv:
     if (stated["file"] is None) == (stated["variable"] is None):
         raise ParameterError("file", "and variable are both given or both missing", "one of them")
     if stated["variable"] is not None:
@@ -71,7 +71,7 @@ def _source(stated: Stated, options: OwnerOptions) -> Path | str | Csv:
     return Csv(path, **_form(stated)) if is_csv(stated["file"]) else path
 
 
-def _form(stated: Stated) -> dict[str, Any]:
+def _form(stated: StatedTable) -> dict[str, Any]:
     """Return how a CSV file is written, and refuse to take its first line for names unless that is said."""
     stated_form = stated["csv"] or {}
     form = {name: one for name, one in stated_form.items() if one and name != "first_line_has_names"}
@@ -82,7 +82,7 @@ def _form(stated: Stated) -> dict[str, Any]:
     return form
 
 
-def _place(stated: Stated, options: OwnerOptions, beside: Path) -> list[str]:
+def _place(stated: StatedTable, options: OwnerOptions, beside: Path) -> list[str]:
     if stated["variable"] is not None:
         return [f"source_env = {toml_value(stated['variable'])}"]
     path = options.file(stated["file"])
@@ -94,7 +94,7 @@ def _place(stated: Stated, options: OwnerOptions, beside: Path) -> list[str]:
     return lines
 
 
-def _person(stated: Stated) -> list[str]:
+def _person(stated: StatedTable) -> list[str]:
     if stated["person"] is None:
         return ["each_row = true"]
     limits = {name: stated[name] for name in _LIMITS if stated[name] is not None}
