@@ -266,7 +266,9 @@ def test_S13_no_value_question_or_key_is_in_logs_or_metrics(service):
 def test_every_path_is_in_the_openapi_and_nothing_comes_from_elsewhere(service):
     found = service.send("GET", "/openapi.json").json()
     paths = {"tables", "preview", "explain", "ask", "counts", "spent", "ledger", "label"}
-    paths |= {"verify", "keys", "keys/revoke", "jobs", "jobs/{job}"}
+    paths |= {"verify", "keys", "keys/revoke", "jobs", "jobs/{job}", "suggest", "suggest/preview"}
+    of_owners = ("sources", "schema", "draft", "amend", "proposals", "agree", "withdraw", "check")
+    paths |= {f"owner/{one}" for one in of_owners}
     assert set(found["paths"]) == {f"/v1/{one}" for one in paths} | {"/metrics", "/health", "/ready"}
     for page in ("/docs", "/redoc"):
         assert service.send("GET", page, service.key("lost")).status_code == 404

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from pydantic import TypeAdapter
 
 from discreet.server import answering
 from discreet.server.keys import ROLES, KeyFile
+from discreet.server.replies import REPLIES
 from server.owning.clinic import amendments, ask_for_two, clinic_of_an_owner, copies
 from server.pages.dashboard import Visitor
 
@@ -95,6 +97,8 @@ def test_a_table_is_declared_and_can_be_asked_about(clinic, people):
         "POST", "owner/amend", {"table": TABLE, "reason": "stays of 2026", "expected": draft["digest"]}
     )
     assert (status, done["state"]) == (200, "done")
+    for word, found in {"amend": done, "schema": owner("POST", "owner/schema", SOURCE)[1]}.items():
+        TypeAdapter(REPLIES[word]["model"]).validate_python(found, strict=True)
     assert done["text"] == draft["text"]
     question = {"question": "SELECT COUNT(*) AS n FROM stays", "epsilon": "30"}
     assert analyst("POST", "ask", question)[0] == 200

@@ -61,11 +61,19 @@ async def done(request: Request, message: Content) -> Response:
     return answered(request, await reply_of(request, message))
 
 
-async def reply_of(request: Request, message: Content) -> Content:
-    """Return what a worker says to a word: content, or a problem."""
+async def reply_of(request: Request, message: Content, *others: AccessKey) -> Content:
+    """Return what a worker says to a word: content, or a problem.
+
+    The key of the request, and those of others in whose name it is done too, are looked up again when a
+    worker is free for it.
+    """
     service, passed = service_of(request), request.scope[PASSED]
-    key: AccessKey = passed["key"]
-    reply = await service.pool.do(message, is_allowed=lambda: service.keys.find_again(key) is not None)
+    keys: list[AccessKey] = [passed["key"], *others]
+
+    def is_allowed() -> bool:
+        return all(service.keys.find_again(key) is not None for key in keys)
+
+    reply = await service.pool.do(message, is_allowed=is_allowed)
     passed["slot"] = reply.pop("slot")
     content: Content = reply.get("content", reply)
     passed["cost"] = str(content.get("paid", ""))

@@ -31,6 +31,7 @@ from discreet.server import answering
 from discreet.server.answering import Content, answered, done, reply_of, service_of
 from discreet.server.bodies import AgreeBody, AmendBody, ChangeBody, CheckBody, SourceBody, SuggestBody
 from discreet.server.catalogue import problem_of
+from discreet.server.keys import AccessKey
 from discreet.server.replies import PROBLEMS, REPLIES
 
 __all__ = ["OWNER_PATHS"]
@@ -89,7 +90,7 @@ async def agree(request: Request, body: AgreeBody) -> Response:
         found = waiting.agreed(key, body.proposal)
     except DiscreetError as error:
         return answered(request, _problem(error))
-    content = await _amended(request, {**found.message, "agreed": [found.key.name, key.name]})
+    content = await _amended(request, {**found.message, "agreed": [found.key.name, key.name]}, found.key)
     if content.get("state") == "done":
         waiting.drop(found.identifier)
     return answered(request, content)
@@ -122,9 +123,9 @@ async def suggest(request: Request, body: SuggestBody) -> Response:
     return await done(request, _suggestion(request, "ask", body))
 
 
-async def _amended(request: Request, message: Content) -> Content:
+async def _amended(request: Request, message: Content, *others: AccessKey) -> Content:
     """Have a worker make a change; after one of tables, workers start anew and open what is declared now."""
-    content = await reply_of(request, message)
+    content = await reply_of(request, message, *others)
     if content.get("state") == "done" and message["change"]["table"] is not None:
         await service_of(request).pool.renew()
     return content

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import uuid
 from contextlib import closing
 
 import pytest
 
 from canary import private
+from curator.ledger.conftest import postgres  # noqa: F401
 from discreet.curator.ledger import Ledger
 from discreet.errors import BudgetExceeded, LedgerUnavailable, ParameterError, RequestRefused
 from discreet.front.opening import open_file
@@ -189,3 +191,32 @@ def test_S2_killed_between_file_and_ledger_the_owner_finishes_or_takes_back(clin
         open_file(clinic / "clinic.toml")
     amend_file(clinic / "clinic.toml", reason="finished by hand").close()
     open_file(clinic / "clinic.toml").close()
+
+
+@pytest.mark.slow
+def test_a_table_of_a_database_is_declared_once_whatever_its_address(clinic, postgres, monkeypatch):  # noqa: F811
+    import psycopg
+
+    name = f"stays_{uuid.uuid4().hex}"
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute(f"CREATE TABLE {name} (patient_id bigint, ward text, nights integer)")
+        connection.execute(f"INSERT INTO {name} VALUES (1, 'north', 3), (2, 'south', 1)")  # noqa: S608
+        connection.execute(f"CREATE VIEW {name}_again AS SELECT patient_id AS other, nights FROM {name}")  # noqa: S608
+    address = f"{postgres}{'&' if '?' in postgres else '?'}application_name=other"
+    for variable, place in {"STAYS": f"{postgres}#{name}", "AGAIN": f"{address}#{name}_again"}.items():
+        monkeypatch.setenv(variable, place)
+    options = options_of(clinic, variables=("STAYS", "AGAIN"))
+    source = {"file": None, "csv": None}
+
+    def change(**more):
+        return {"table": {**stated(), **source, **more}, "budget": None}
+
+    stays = change(variable="STAYS", columns={"nights": column(lower="0", upper="9")})
+    found = drafted(stays, options)
+    assert 'source_env = "STAYS"' in found["text"]
+    amend_declaration(stays, options, reason="stays", agreed=["olga"], expected=found["digest"])
+    for person in ("other", None):
+        with pytest.raises(ParameterError, match="is that of the table 'stays'"):
+            drafted(change(name="again", variable="AGAIN", person=person), options)
+    with pytest.raises(ParameterError, match="is that of the table 'stays'"):
+        drafted(change(name="again", variable="STAYS"), options)

@@ -18,9 +18,10 @@ from discreet.curator import Account
 from discreet.curator.budget.entries import AMEND, TWO
 from discreet.curator.ledger import Ledger
 from discreet.curator.table_records import amendment, check_relations, checked_tables, declare
-from discreet.data import Csv
+from discreet.data import Csv, Table
+from discreet.data.tables.origins import share_origins
 from discreet.errors import LedgerError, ParameterError, RequestRefused
-from discreet.front.declaration import Declaration, declared_in
+from discreet.front.declaration import Declaration, TableFacts, declared_in
 from discreet.records import dataclass
 from discreet.server.owning.file_changes import digest_of, locked, put_in_place, with_budget, with_table
 from discreet.server.owning.owner_options import OwnerOptions
@@ -143,6 +144,8 @@ def _drafted(file: Path, old: bytes, change: DeclarationChange, options: OwnerOp
             "source", "cannot be opened", "files and databases that the server may read"
         ) from None
     check_relations(tables, declared.budget)
+    if table is not None:
+        _refuse_shared_rows(declared, tables, table["name"])
     return _Draft(content=content, text=text, declared=declared, tables=tables)
 
 
@@ -180,11 +183,20 @@ def _refuse_known_source(declared: Declaration, table: StatedTable, options: Own
     """
     for name, facts in declared.tables.items():
         if _is_same(facts.source, table, options):
-            raise ParameterError(
-                "file",
-                f"is that of the table {name!r}",
-                "rows that are not declared: persons are the same in all tables",
-            )
+            raise _known_source(name)
+
+
+def _refuse_shared_rows(declared: Declaration, tables: Mapping[str, Table], name: str) -> None:
+    """Refuse rows of a stored table that another table reads, directly or through a view."""
+    sources = {one: facts.source for one, facts in declared.tables.items() if isinstance(facts, TableFacts)}
+    shared = share_origins(sources, tables, name)
+    if shared:
+        raise _known_source(shared[0])
+
+
+def _known_source(name: str) -> ParameterError:
+    allowed = "rows that are not declared: persons are the same in all tables"
+    return ParameterError("source", f"is that of the table {name!r}", allowed)
 
 
 def _is_same(source: Path | str | Csv, table: StatedTable, options: OwnerOptions) -> bool:

@@ -53,7 +53,10 @@ def source_of(fields: Mapping[str, str]) -> dict[str, Any]:
     if form.get("delimiter") == "tab":
         form["delimiter"] = "\t"
     names = _listed(fields["names"])
-    stated = {**form, **({"names": names} if fields["first_line"] == "values" and names else {})}
+    stated: dict[str, Any] = {
+        **form,
+        **({"names": names} if fields["first_line"] == "values" and names else {}),
+    }
     if fields["first_line"] == "names":
         stated["first_line_has_names"] = True
     return {kind: name, "csv": stated or None}
