@@ -143,7 +143,7 @@ def suggest_limits(
 
 def suggesting_question(
     tables: Mapping[str, Table], table: str, column: str | None
-) -> tuple[Query, dict[str, Fraction]]:
+) -> tuple[Query, dict[str, Any]]:
     """Return what is asked to suggest bounds of a column, or limits if there is none, and its terms."""
     if table not in tables or isinstance(tables[table], PublicTable):
         raise ParameterError("table", "is not a declared table", f"one of {sorted(tables)}")

@@ -7,13 +7,14 @@ exactly: it is sent to nobody but an owner, whose key has that scope.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from discreet.curator.release.json_form import preview_object
 from discreet.data import Bounds, Limits, PublicTable
 from discreet.errors import ParameterError
 from discreet.front.bill import bill_of
 from discreet.front.curator import Curator
+from discreet.front.shell_words import in_shell
 from discreet.front.suggestions import Suggestion, suggested_by, suggesting_question
 from discreet.front.toml_text import bounds_text, limits_text, toml_key
 from discreet.server.owning.amending import amend_declaration, drafted
@@ -71,7 +72,9 @@ def _check(curator: Curator, message: Mapping[str, Any], limits: ServiceLimits) 
     table = curator.tables.get(message["table"])
     if table is None or isinstance(table, PublicTable):
         raise ParameterError("table", "is not a private table that is declared", "one of those at /v1/tables")
-    return table.check().to_object()
+    found = table.check().to_object()
+    findings = [{**one, "words": in_shell(one["words"])} for one in cast("list[Any]", found["findings"])]
+    return {**found, "findings": findings}
 
 
 def _suggest_preview(

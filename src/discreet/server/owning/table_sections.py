@@ -106,8 +106,8 @@ def _column(name: str, facts: Mapping[str, Any], schema: Schema) -> str:
         keys = [_key(one, schema.get(name), numbered=facts["numbered"]) for one in facts["keys"]]
         return toml_value({"keys": keys, **({"null_key": True} if facts["null_key"] else {})})
     if facts["first"] is not None or facts["last"] is not None:
-        ends = {"first": _day(facts["first"], "first"), "last": _day(facts["last"], "last")}
-        return toml_value({"dates": ends})
+        days = {one: _day(facts[one], one) for one in ("first", "last")}
+        return toml_value({"dates": days})
     if facts["type"] is not None:
         return toml_value({"type": facts["type"]})
     ends = {one: facts[one] for one in _BOUNDS if facts[one] is not None}

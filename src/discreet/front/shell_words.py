@@ -1,4 +1,4 @@
-"""Advice that is written for Python, as it is written in a shell or in the declaration file."""
+"""Advice that is written for Python, as it is written in a shell, on a page or in the declaration file."""
 
 from __future__ import annotations
 
