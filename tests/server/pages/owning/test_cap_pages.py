@@ -57,6 +57,8 @@ def test_S16_a_cap_is_raised_with_a_reason(clinic):
     assert "Nothing was changed" in refused.text
     done = owner.send("/pages/owner/caps", each_epsilon="55", reason="for the spring", digest=seen)
     assert "Changed, and on the record" in done.text
+    (copy,) = copies(clinic.file.parent)
+    assert f">{copy.name}<" in done.text
     (entry,) = amendments(clinic.file.parent)
     assert (entry["reason"], entry["agreed"]) == ("for the spring", ["olga"])
     assert "for the spring" in owner.get("/pages/ledger").text
