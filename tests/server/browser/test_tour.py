@@ -152,7 +152,6 @@ def test_an_owner_declares_a_table(chromium, clinic):
     page.wait_for_selector("#draft")
     assert 'keys = ["north", "south"]' in page.inner_text("#draft")
     tab.check()
-    tab.picture("declare", 1160)
     page.fill("#reason", "stays of this year")
     page.click("text=Declare it")
     page.wait_for_selector("text=Changed, and on the record")

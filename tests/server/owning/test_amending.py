@@ -13,6 +13,7 @@ from curator.ledger.conftest import postgres  # noqa: F401
 from discreet.curator.ledger import Ledger
 from discreet.errors import BudgetExceeded, LedgerUnavailable, ParameterError, RequestRefused
 from discreet.front.opening import open_file
+from discreet.server.owning import amending as module
 from discreet.server.owning.amending import amend_declaration, drafted
 from discreet.server.owning.file_changes import digest_of
 from server.owning.clinic import amendments, ask_for_two, column, copies, options_of, stated
@@ -110,6 +111,13 @@ def test_S1_the_same_rows_are_not_declared_again(clinic):
     assert drafted(added(), options_of(clinic)), "the control: other rows are declared"
 
 
+def test_S1_control_rows_that_are_declared_twice_are_seen(clinic, monkeypatch):
+    for name in ("_refuse_known_source", "_refuse_shared_rows"):
+        monkeypatch.setattr(module, name, lambda *_: None)
+    with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"):
+        test_S1_the_same_rows_are_not_declared_again(clinic)
+
+
 def test_S1_a_name_is_not_used_for_two_tables(clinic):
     amend(clinic, added())
     file = clinic / "clinic.toml"
@@ -177,7 +185,6 @@ def test_S2_killed_between_file_and_ledger_the_owner_finishes_or_takes_back(clin
     def killed(*_, **__):
         raise Killed
 
-    import discreet.server.owning.amending as module
     from discreet.errors import LedgerMismatch
     from discreet.front.opening import amend_file
 

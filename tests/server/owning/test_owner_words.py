@@ -68,6 +68,16 @@ def test_S5_S8_what_is_told_before_the_check_is_the_same_for_neighbors(curator, 
     file.write_text(alone)
 
 
+def test_S5_S8_control_a_number_of_rows_is_seen(curator, clinic, monkeypatch):
+    def tells(curator, message, limits):
+        rows = len((clinic / "data" / message["table"]["file"]).read_text().splitlines())
+        return {"columns": [], "rows": rows}
+
+    monkeypatch.setitem(WORDS, "schema", tells)
+    with pytest.raises(AssertionError):
+        test_S5_S8_what_is_told_before_the_check_is_the_same_for_neighbors(curator, clinic)
+
+
 def test_a_check_counts_exactly_and_says_for_whom(curator, clinic):
     found = word(curator, clinic, "check", table="visits")
     assert found["rows"] == 402

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from html import unescape
+from pathlib import Path
 
 import pytest
 
 from canary import DATA_NUMBER, DATA_TEXT
+from discreet.server.owning.owner_options import OwnerOptions
 from server.owning.clinic import amendments, copies, options_of
 
 SOURCE = {"source": "file:stays.csv", "name": "stays", "first_line": "names"}
@@ -66,6 +68,13 @@ def test_S12_no_other_file_is_named(kept_clinic, source):
     assert 'name="column0"' not in answer.text
 
 
+def test_S12_control_a_path_that_is_joined_is_seen(kept_clinic, monkeypatch):
+    monkeypatch.setattr(OwnerOptions, "file", lambda self, name: Path(self.folder) / name)
+    for source in ("file:../visits.csv", "file:link.csv"):
+        with pytest.raises(AssertionError, match="200"):
+            test_S12_no_other_file_is_named(kept_clinic, source)
+
+
 def test_a_csv_file_without_names_shows_nothing(kept_clinic):
     owner = kept_clinic.user("careful", "owner")
     for first_line in ("", "values"):
@@ -88,6 +97,7 @@ def test_without_leave_the_section_is_shown_for_copying(kept_clinic):
     assert copies(kept_clinic.file.parent) == []
 
 
+@pytest.mark.slow
 def test_S16_a_table_is_declared_as_it_was_looked_at(clinic):
     owner = clinic.user("olga", "owner")
     _, marks = drafted(owner)
