@@ -120,7 +120,7 @@ def test_S16_two_owners_at_one_server(clinic, people):
     assert people("", "", key=made)("POST", "owner/agree", proposal)[1]["error"]["code"] == "refused"
     assert (len(amendments(directory)), copies(directory)) == (before, [])
     (shown,) = paul("GET", "owner/proposals")[1]["proposals"]
-    assert (shown["by"], shown["text"]) == ("olga", "per_analyst = { epsilon = 50 }")
+    assert (shown["by"], shown["text"]) == ("olga", "[budget]\nper_analyst = { epsilon = 50 }")
     assert paul("POST", "owner/agree", proposal)[1]["state"] == "done"
     assert amendments(directory)[-1]["agreed"] == ["olga", "paul"]
     assert paul("POST", "owner/agree", proposal)[0] == 404, "once"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
@@ -63,7 +64,7 @@ def test_a_table_is_drafted_and_then_declared(clinic):
 def test_S16_a_cap_is_raised_on_the_record(clinic):
     with closing(open_file(clinic / "clinic.toml")) as curator:
         curator.ask("SELECT COUNT(*) AS n FROM visits", epsilon=30, analyst="ana")
-    assert amend(clinic, RAISED)["text"] == "epsilon = 2000\nper_analyst = { epsilon = 50 }"
+    assert amend(clinic, RAISED)["text"] == "[budget]\nepsilon = 2000\nper_analyst = { epsilon = 50 }"
     (entry,) = amendments(clinic)
     assert (entry["budget"]["epsilon"], entry["budget"]["per_analyst"]["epsilon"]) == ("2000", "50")
     with closing(open_file(clinic / "clinic.toml")) as curator:
@@ -145,6 +146,23 @@ def test_one_changes_what_one_looked_at(clinic):
     for copy in copies(clinic):
         copy.unlink()
     unchanged(clinic, lambda: amend(clinic, RAISED, expected=seen), RequestRefused, "since you looked at it")
+
+
+def test_S3_of_two_changes_at_once_one_is_made(clinic):
+    seen = digest_of((clinic / "clinic.toml").read_bytes())
+
+    def race(number):
+        try:
+            change = {"table": None, "budget": {"epsilon": str(2000 + number)}}
+            return amend(clinic, change, expected=seen)["state"]
+        except RequestRefused:
+            return "refused"
+
+    with ThreadPoolExecutor(4) as pool:
+        found = sorted(pool.map(race, range(4)))
+    assert found == ["done", "refused", "refused", "refused"]
+    assert len(amendments(clinic)) == len(copies(clinic)) == 1
+    open_file(clinic / "clinic.toml").close()
 
 
 @pytest.mark.parametrize("reason", ["", "  ", "two\nlines", "x" * 1001])

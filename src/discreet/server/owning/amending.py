@@ -23,7 +23,14 @@ from discreet.data.tables.origins import share_origins
 from discreet.errors import LedgerError, ParameterError, RequestRefused
 from discreet.front.declaration import Declaration, TableFacts, declared_in
 from discreet.records import dataclass
-from discreet.server.owning.file_changes import digest_of, locked, put_in_place, with_budget, with_table
+from discreet.server.owning.file_changes import (
+    budget_text,
+    digest_of,
+    locked,
+    put_in_place,
+    with_budget,
+    with_table,
+)
 from discreet.server.owning.owner_options import OwnerOptions
 from discreet.server.owning.table_sections import StatedTable, section_text
 
@@ -128,10 +135,7 @@ def _drafted(file: Path, old: bytes, change: DeclarationChange, options: OwnerOp
     if (table is None) == (caps is None):
         raise ParameterError("table", "and budget are both given or both missing", "one change at a time")
     if table is None:
-        content = with_budget(old, caps)
-        text = "\n".join(
-            line for line in content.decode().split("\n") if line not in old.decode().split("\n")
-        )
+        text, content = budget_text(caps), with_budget(old, caps)
     else:
         _refuse_known_source(declared_in(file, old), table, options)
         text = section_text(table, options, file)

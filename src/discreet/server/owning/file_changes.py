@@ -24,7 +24,7 @@ from discreet.errors import ParameterError, RequestRefused
 from discreet.front.toml_text import number_text
 from discreet.noise.entropy import System
 
-__all__ = ["digest_of", "locked", "put_in_place", "with_budget", "with_table"]
+__all__ = ["budget_text", "digest_of", "locked", "put_in_place", "with_budget", "with_table"]
 
 _HEADER = re.compile(r"[ \t]*\[[ \t]*budget[ \t]*\][ \t]*(#.*)?\r?")
 _SECTION = re.compile(r"[ \t]*\[")
@@ -67,10 +67,15 @@ def with_budget(content: bytes, caps: Mapping[str, Any]) -> bytes:
         named stays as it is.
     """
     before = _read(content)
+    meant = tomllib.loads(budget_text(caps), parse_float=Decimal)["budget"]
     lines = {name: _cap(one) for name, one in caps.items()}
-    meant = tomllib.loads("\n".join(f"{name} = {one}" for name, one in lines.items()), parse_float=Decimal)
     changed = _with_lines(content.decode("utf-8"), lines).encode()
     return _as_meant(changed, {**before, "budget": {**before["budget"], **meant}})
+
+
+def budget_text(caps: Mapping[str, Any]) -> str:
+    """Return the lines that state caps, in their section."""
+    return "\n".join(["[budget]", *(f"{name} = {_cap(one)}" for name, one in caps.items())])
 
 
 @contextmanager
