@@ -104,12 +104,12 @@ def test_a_file_that_was_changed_meanwhile_is_not_overwritten(file):
     assert [one.read_bytes() for one in file.parent.iterdir()] == [OLD]
 
 
-@pytest.mark.parametrize("call", ["fsync", "fchmod", "replace"])
+@pytest.mark.parametrize("call", ["fsync", "fchmod", "replace", "synchronize"])
 def test_S2_a_fault_leaves_the_old_file_and_nothing_else(file, monkeypatch, call):
     def fails(*_):
         raise OSError("disk full")
 
-    monkeypatch.setattr(os, call, fails)
+    monkeypatch.setattr(*((file_changes, call) if call == "synchronize" else (os, call)), fails)
     with pytest.raises(OSError, match="disk full"):
         put_in_place(file, OLD, b"new")
     assert [one.read_bytes() for one in file.parent.iterdir()] == [OLD]

@@ -97,6 +97,28 @@ def test_without_leave_nothing_is_changed(curator, clinic):
     assert copies(clinic) == []
 
 
+def test_S5_a_file_that_cannot_be_written_is_named_in_fixed_words(curator, clinic, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device", "/srv/secret/place")
+
+    from discreet.server.owning import amending, file_changes
+
+    change = {"table": None, "budget": {"epsilon": "9999"}}
+    expected = word(curator, clinic, "sources")["digest"]
+    before = (clinic / "clinic.toml").read_bytes()
+    for module, name in ((file_changes, "synchronize"), (amending, "put_in_place")):
+        with monkeypatch.context() as planted:
+            planted.setattr(module, name, full)
+            with pytest.raises(ParameterError, match="cannot be read or written") as caught:
+                word(curator, clinic, "amend", change=change, reason="x", agreed=["olga"], expected=expected)
+            assert "secret" not in str(caught.value)
+    assert (clinic / "clinic.toml").read_bytes() == before
+    (clinic / "clinic.toml").rename(clinic / "elsewhere.toml")
+    with pytest.raises(ParameterError, match="cannot be read or written"):
+        word(curator, clinic, "draft", change=change)
+    (clinic / "elsewhere.toml").rename(clinic / "clinic.toml")
+
+
 def suggestion(curator, clinic, name, column=None, **terms):
     return word(curator, clinic, name, table="visits", column=column, terms=terms)
 

@@ -111,12 +111,16 @@ def put_in_place(file: Path, old: bytes, new: bytes) -> Path:
         if file.read_bytes() != old:
             raise RequestRefused(_CHANGED)
         os.replace(fresh, file)
+        try:
+            synchronize(file.absolute().parent)
+        except BaseException:
+            os.replace(copy, file)
+            raise
     except BaseException:
         for one in (fresh, copy):
             with suppress(FileNotFoundError):
                 one.unlink()
         raise
-    synchronize(file.absolute().parent)
     return copy
 
 

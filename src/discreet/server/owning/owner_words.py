@@ -6,7 +6,8 @@ exactly: it is sent to nobody but an owner, whose key has that scope.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, cast
 
 from discreet.curator.release.json_form import preview_object
@@ -24,6 +25,17 @@ from discreet.server.owning.table_sections import described
 from discreet.server.service_limits import ServiceLimits
 
 __all__ = ["OWNER_WORDS"]
+
+
+@contextmanager
+def _declaration_files() -> Iterator[None]:
+    """Say that a file cannot be used, in words of our own: those of the system name places."""
+    try:
+        yield
+    except OSError:
+        raise ParameterError(
+            "the declaration", "cannot be read or written by the server", "a folder that it may write"
+        ) from None
 
 
 def _sources(curator: Curator, message: Mapping[str, Any], limits: ServiceLimits) -> dict[str, object]:
@@ -49,7 +61,8 @@ def _schema(curator: Curator, message: Mapping[str, Any], limits: ServiceLimits)
 
 def _draft(curator: Curator, message: Mapping[str, Any], limits: ServiceLimits) -> dict[str, object]:
     del curator, limits
-    return drafted(message["change"], OwnerOptions(**message["options"]))
+    with _declaration_files():
+        return drafted(message["change"], OwnerOptions(**message["options"]))
 
 
 def _amend(curator: Curator, message: Mapping[str, Any], limits: ServiceLimits) -> dict[str, object]:
@@ -57,13 +70,14 @@ def _amend(curator: Curator, message: Mapping[str, Any], limits: ServiceLimits) 
     options = OwnerOptions(**message["options"])
     if not options.may_amend:
         raise ParameterError("owners-may-amend", "was not said when this server was started", "by hand")
-    return amend_declaration(
-        message["change"],
-        options,
-        reason=message["reason"],
-        agreed=message["agreed"],
-        expected=message["expected"],
-    )
+    with _declaration_files():
+        return amend_declaration(
+            message["change"],
+            options,
+            reason=message["reason"],
+            agreed=message["agreed"],
+            expected=message["expected"],
+        )
 
 
 def _check(curator: Curator, message: Mapping[str, Any], limits: ServiceLimits) -> dict[str, object]:
