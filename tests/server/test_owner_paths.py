@@ -9,6 +9,7 @@ from pydantic import TypeAdapter
 
 from discreet.server import answering
 from discreet.server.keys import ROLES, KeyFile
+from discreet.server.owning.proposals import Proposals
 from discreet.server.replies import REPLIES
 from server.owning.clinic import amendments, ask_for_two, clinic_of_an_owner, copies
 from server.pages.dashboard import Visitor
@@ -138,6 +139,27 @@ def test_S16_one_agrees_to_the_declaration_that_was_looked_at(clinic, people):
     status, refused = paul("POST", "owner/agree", {"proposal": waiting["proposal"]})
     assert (status, refused["error"]["code"]) == (422, "refused")
     assert copies(clinic.file.parent) == []
+
+
+def test_S10_a_proposer_whose_key_ends_meanwhile_changes_nothing(clinic, people, monkeypatch):
+    """Between the agreement of the second owner and the worker that is free for it."""
+    directory = clinic.file.parent
+    ask_for_two(directory)
+    before = len(amendments(directory))
+    olga, paul = people("olga", "owner"), people("paul", "owner")
+    expected = olga("GET", "owner/sources")[1]["digest"]
+    waiting = olga("POST", "owner/amend", {**RAISED, "reason": "spring", "expected": expected})[1]
+    agreed = Proposals.agreed
+
+    def meanwhile(self, key, identifier):
+        found = agreed(self, key, identifier)
+        clinic.keys.revoke(found.key.prefix, reason="stolen")
+        return found
+
+    monkeypatch.setattr(Proposals, "agreed", meanwhile)
+    status, refused = paul("POST", "owner/agree", {"proposal": waiting["proposal"]})
+    assert (status, refused["error"]["code"]) == (401, "unauthorized")
+    assert (len(amendments(directory)), copies(directory)) == (before, [])
 
 
 def test_S13_counts_of_a_check_are_in_no_log(clinic, people):

@@ -15,7 +15,7 @@ import httpx
 
 from discreet.front.opening import open_file
 from discreet.server.application import application
-from discreet.server.catalogue import problem_of
+from discreet.server.catalogue import ServiceRefusal, problem_of
 from discreet.server.keys import KeyFile, keys_beside
 from discreet.server.owning.owner_options import OwnerOptions
 from discreet.server.request_log import RequestLog
@@ -38,7 +38,8 @@ class InProcess:
 
     async def do(self, message, *, is_allowed):
         self.words.append(message["word"])
-        assert is_allowed()
+        if not is_allowed():
+            raise ServiceRefusal("unauthorized")
         try:
             reply = json.loads(json.dumps({"content": do_word(self.curator, message, LIMITS)}))
         except Exception as error:
