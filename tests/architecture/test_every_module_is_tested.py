@@ -107,6 +107,7 @@ NAMED_IN = {
     "queries/sql/rows/public_scalars.py": "queries/sql/test_statement.py",
     "queries/sql/rows/subqueries.py": "queries/sql/tables/test_in_public_subquery.py",
     "queries/sql/statement_parts.py": "queries/sql/test_statement.py",
+    "server/answering.py": "server/test_owner_paths.py",
     "server/pages/glossary.py": "server/pages/test_templates.py",
     "workloads/queries/cells.py": "workloads/queries/test_base.py",
     "workloads/queries/marginals.py": "workloads/queries/test_base.py",

@@ -144,7 +144,9 @@ def write_small_clinic(directory: Path, *, epsilon: float = 1000, share: float =
 
 
 @contextmanager
-def serving(directory: Path, *options: str, plant: str = "", name: str = "server") -> Iterator[Service]:
+def serving(
+    directory: Path, *options: str, plant: str = "", name: str = "server", ends: int = 0
+) -> Iterator[Service]:
     """Start a server over a directory; `plant` is code that it and its workers run first."""
     planted = directory / f"planted-{name}"
     planted.mkdir()
@@ -170,7 +172,7 @@ def serving(directory: Path, *options: str, plant: str = "", name: str = "server
         process.terminate()
         ended = process.wait(120)
         process.stdout.close()
-        assert ended == 0
+        assert ended == ends
 
 
 def logged(service: Service) -> list[dict]:

@@ -86,6 +86,15 @@ def test_S16_every_role_may_do_its_part_and_no_more(service, role):
     assert (everyone is not None) == (role in {"owner", "auditor"})
 
 
+@pytest.mark.parametrize("role", ["analyst", "auditor"])
+def test_S16_exact_counts_and_changes_are_for_owners_alone(service, role):
+    key = service.key(f"curious {role}", role)
+    for word, body in {"check": {"table": "visits"}, "draft": {"budget": {"epsilon": "9"}}}.items():
+        found = service.send("POST", f"/v1/owner/{word}", key, json=body)
+        assert code_of(found) == "forbidden", word
+    assert service.send("GET", "/v1/owner/sources", key).status_code == 403
+
+
 def test_a_narrow_key_is_narrow(service):
     key = service.key("narrow", scopes=["preview"])
     assert (
@@ -257,7 +266,9 @@ def test_S13_no_value_question_or_key_is_in_logs_or_metrics(service):
 def test_every_path_is_in_the_openapi_and_nothing_comes_from_elsewhere(service):
     found = service.send("GET", "/openapi.json").json()
     paths = {"tables", "preview", "explain", "ask", "counts", "spent", "ledger", "label"}
-    paths |= {"verify", "keys", "keys/revoke", "jobs", "jobs/{job}"}
+    paths |= {"verify", "keys", "keys/revoke", "jobs", "jobs/{job}", "suggest", "suggest/preview"}
+    of_owners = ("sources", "schema", "draft", "amend", "proposals", "agree", "withdraw", "check")
+    paths |= {f"owner/{one}" for one in of_owners}
     assert set(found["paths"]) == {f"/v1/{one}" for one in paths} | {"/metrics", "/health", "/ready"}
     for page in ("/docs", "/redoc"):
         assert service.send("GET", page, service.key("lost")).status_code == 404

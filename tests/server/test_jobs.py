@@ -144,6 +144,50 @@ def test_S10_a_key_that_is_revoked_while_its_job_waits_pays_nothing(keys, ana):
     assert told(scenario, keys)[0] == ("failed", [])
 
 
+def test_a_job_that_is_not_known_says_what_to_do(keys, ana):
+    async def scenario(jobs, pool):
+        with pytest.raises(ServiceRefusal) as found:
+            jobs.find(ana, "0" * 32)
+        return found.value
+
+    refused = told(scenario, keys)[0]
+    assert refused.code == "not_found"
+    assert "Send the same question with the same terms again" in refused.message
+
+
+@pytest.mark.slow
+def test_S2_after_a_restart_a_job_is_unknown_and_its_question_is_answered_at_no_cost(tmp_path):
+    import os
+    import signal
+
+    import discreet as dp
+
+    write_small_clinic(tmp_path)
+    (tmp_path / "wait").touch()
+    with serving(tmp_path, ends=-signal.SIGKILL) as service:
+        key, port = service.key("ana"), service.url.rpartition(":")[2]
+        curator = dp.connect(service.url, key=key)
+        job = curator.submit(ALL_VISITS, epsilon=1)
+        wait_for(service.charges)
+        workers = service.workers()
+        service.process.kill()
+        for worker in workers:
+            os.kill(worker, signal.SIGKILL)
+        service.process.wait()
+    (tmp_path / "wait").unlink()
+    with serving(tmp_path, "--port", port, name="second") as service:
+        unknown = service.send("GET", f"/v1/jobs/{job._identifier}", key)
+        assert code_of(unknown) == "not_found"
+        assert "at no further cost" in unknown.json()["error"]["message"]
+        again = service.ask(key, epsilon=1).json()
+        assert again["paid"] == "nothing", "what the message says"
+        release = job.result()
+        assert release.stored
+        assert release["n"] == [again["rows"][0]["n"]]
+        assert len(service.charges()) == 1
+        curator.close()
+
+
 @pytest.mark.slow
 def test_S2_a_job_whose_server_is_killed_is_answered_later_at_no_cost(tmp_path):
     import discreet as dp

@@ -33,6 +33,26 @@ def test_a_key_is_found_and_only_its_hash_is_kept(file, tmp_path):
     assert (tmp_path / "clinic.keys").stat().st_mode & 0o777 == 0o600
 
 
+def test_a_key_says_from_which_one_it_was_made(file, tmp_path):
+    olga, _ = file.create("olga", role="owner")
+    made, _ = file.create_under(olga, name="paul", role="owner", days=9)
+    further, _ = file.create_under(made, name="paula", role="owner", days=5)
+    known = KeyFile(tmp_path / "clinic.keys")
+    assert [known.first_maker(one) for one in (olga, made, further)] == ["olga"] * 3
+    assert known.all()[1].maker == olga.prefix
+    content = (tmp_path / "clinic.keys").read_text()
+    (tmp_path / "clinic.keys").write_text(content.replace(', "maker": ""', ""))
+    assert known.first_maker(further) is None, "a line from before does not say"
+
+
+def test_a_key_of_an_unknown_maker_is_damage(file, tmp_path):
+    file.create("olga", role="owner")
+    content = (tmp_path / "clinic.keys").read_text()
+    (tmp_path / "clinic.keys").write_text(content.replace('"maker": ""', '"maker": "aaaaaaaa"'))
+    with pytest.raises(LedgerUnavailable):
+        file.all()
+
+
 def test_keys_differ_in_all_their_parts(file):
     made = [file.create("ana", role="analyst") for _ in range(20)]
     assert len({key.prefix for key, _ in made}) == 20

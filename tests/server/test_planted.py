@@ -9,12 +9,13 @@ from server.service import serving, write_small_clinic
 
 OPEN_DOOR = """
 if "serve" in sys.argv:
+    import discreet.server.answering as answering
     import discreet.server.application as application
     import discreet.server.guard as guard
     import discreet.server.keys as keys
     import discreet.server.request_log as request_log
 
-    application._key_for = lambda request, scope: request.scope["discreet"]["key"]
+    answering.key_for = lambda request, scope: request.scope["discreet"]["key"]
     guard._HEADERS.clear()
     found = keys.KeyFile.find
     remembered = {}
@@ -106,6 +107,12 @@ def no_memory(tmp_path_factory):
             r"ledger\nassert 200 == ",
         ),
         (
+            lambda service: test_application.test_S16_exact_counts_and_changes_are_for_owners_alone(
+                service, "auditor"
+            ),
+            r"check\nassert '' == 'forbidden'",
+        ),
+        (
             test_application.test_S10_a_key_that_is_revoked_while_its_question_is_answered_gets_no_answer,
             "'not_found' == 'unauthorized'",
         ),
@@ -119,7 +126,7 @@ def no_memory(tmp_path_factory):
             "in the log: the number in the data, the text in the data",
         ),
     ],
-    ids=["S16", "S10", "S10 waiting", "S9", "S13"],
+    ids=["S16", "S16 owners", "S10", "S10 waiting", "S9", "S13"],
 )
 def test_an_open_door_is_seen(open_door, requirement, reason):
     with pytest.raises((AssertionError, KeyError), match=reason):

@@ -106,6 +106,52 @@ def waited_behind(tmp_path, monkeypatch, seconds: float) -> float:
     return in_virtual_time(both())
 
 
+def test_workers_are_replaced_when_what_is_declared_changed(tmp_path, monkeypatch):
+    """Those that do nothing at once, and one that works when it is done."""
+    started = []
+
+    async def run():
+        pool = pool_of_one(tmp_path, monkeypatch, lambda message: (1.0, {"content": {"by": len(started)}}))
+        (first,) = pool._idle._queue
+        idle = Worker()
+        pool._idle.put_nowait(idle)
+        pool._alive |= {first, idle}
+        ended = []
+
+        async def end(process):
+            pool._old.discard(process)
+            ended.append(process)
+
+        async def start():
+            started.append(Worker())
+            pool._alive.add(started[-1])
+            pool._idle.put_nowait(started[-1])
+
+        monkeypatch.setattr(pool, "_end", end)
+        monkeypatch.setattr(pool, "_start_one", start)
+        working = asyncio.ensure_future(pool.do({"word": "spent"}))
+        await asyncio.sleep(0.01)
+        await pool.renew()
+        await asyncio.sleep(0)
+        at_once = list(ended)
+        before = await working
+        after = [await pool.do({"word": "spent"}) for _ in range(3)]
+        await asyncio.sleep(0)
+        return at_once == [idle], ended == [idle, first], before["content"], after[-1]["content"]
+
+    assert in_virtual_time(run()) == (True, True, {"by": 0}, {"by": 2})
+    assert len(started) == 2
+
+
+@pytest.mark.parametrize("word", ["ask", "check", "schema", "draft", "amend", "suggest"])
+def test_S6_whatever_opens_or_reads_rows_leaves_at_slots(tmp_path, monkeypatch, word):
+    async def run():
+        pool = pool_of_one(tmp_path, monkeypatch, lambda message: (0.1, {"content": {}}))
+        return (await pool.do({"word": word}))["slot"], asyncio.get_running_loop().time()
+
+    assert in_virtual_time(run()) == (1, 0.5)
+
+
 def test_S6_who_waits_for_a_worker_learns_the_slot_and_no_more(tmp_path, monkeypatch):
     assert waited_behind(tmp_path, monkeypatch, 0.05) == waited_behind(tmp_path, monkeypatch, 0.3) == 0.5
     assert waited_behind(tmp_path, monkeypatch, 0.6) == 1.0

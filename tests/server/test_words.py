@@ -29,7 +29,8 @@ def ask(curator, question=BY_CITY, *, form="rows", limits=None, word="ask", **te
 def test_the_words_are_those_that_keys_name():
     from discreet.server.keys import SCOPES
 
-    assert set(WORDS) == (set(SCOPES) - {"metrics", "keys"}) | {"label", "counts", "verify"}
+    of_questions = {"label", "counts", "verify", "suggest", "suggest_preview"}
+    assert set(WORDS) == (set(SCOPES) - {"metrics", "keys"}) | of_questions | {"sources", "schema", "draft"}
 
 
 def test_a_question_with_too_many_groups_is_refused_before_its_charge(curator):

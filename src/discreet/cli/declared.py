@@ -74,8 +74,8 @@ def declaration(options: Namespace) -> Declaration:
 
 def in_toml(error: UndeclaredColumn, file: str) -> str:
     """Write what has to be declared as TOML, not as Python."""
-    from discreet.cli.template import toml_key
     from discreet.data import Keys
+    from discreet.front.toml_text import toml_key
     from discreet.queries.binding.missing_declarations import NotDeclared
 
     if not isinstance(error, NotDeclared):

@@ -40,7 +40,6 @@ from discreet.cli.commands.serve import SERVE
 from discreet.cli.commands.synthesize import SYNTHESIZE
 from discreet.cli.declared import in_toml
 from discreet.cli.new_files import FileTaken
-from discreet.cli.shell_words import in_shell
 from discreet.cli.terminal import let_go, make_printable
 from discreet.errors import (
     BudgetExceeded,
@@ -50,6 +49,7 @@ from discreet.errors import (
     ParameterError,
     UndeclaredColumn,
 )
+from discreet.front.shell_words import in_shell
 from discreet.version import __version__
 from discreet.visible import visible_lines
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.cli.new_files import refuse_taken
-from discreet.cli.shell_words import in_shell
 from discreet.errors import ParameterError
+from discreet.front.shell_words import in_shell
 from discreet.visible import visible_json
 
 if TYPE_CHECKING:

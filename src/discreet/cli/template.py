@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 
+from discreet.front.toml_text import number_text, quoted, toml_key
 from discreet.records import dataclass
 
-__all__ = ["TABLE", "Draft", "declaration_text", "quoted", "toml_key"]
+__all__ = ["TABLE", "Draft", "declaration_text"]
 
 TABLE = "visits"
 """The name of a table of which nothing is known."""
 
 _BLANK = "FILL IN"
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
-_NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _GERMAN = '{ delimiter = ";", decimal = ",", thousands = ".", encoding = "cp1252", dates = "%d.%m.%Y" }'
 _NUMBERS = ("integer", "decimal", "float")
 
@@ -129,16 +126,6 @@ def declaration_text(draft: Draft) -> str:
     )
 
 
-def quoted(text: str) -> str:
-    """Write a text as TOML does; what JSON escapes is escaped alike."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")
-
-
-def toml_key(name: str) -> str:
-    """Write a key as TOML does."""
-    return name if _BARE.fullmatch(name) else quoted(name)
-
-
 def _csv(form: Mapping[str, str]) -> str:
     if form:
         return f"csv = {{ {', '.join(f'{name} = {quoted(value)}' for name, value in form.items())} }}"
@@ -153,7 +140,7 @@ def _text(text: str | None) -> str:
 
 
 def _number(text: str | None) -> str:
-    return text if text is not None and _NUMBER.fullmatch(text) else _text(text)
+    return _text(None) if text is None else number_text(text)
 
 
 def _delta(draft: Draft) -> str:

@@ -58,10 +58,19 @@ from discreet.data import AUTO, EACH_ROW, Bounds, Csv, Dates, Keys, Limits, Publ
 from discreet.data.language.declarations import Declared, Person
 from discreet.data.language.ownership import Through, through
 from discreet.errors import ParameterError
-from discreet.front.sections import Section, read_toml
+from discreet.front.sections import Section, parse_toml
 from discreet.records import dataclass
 
-__all__ = ["TYPES", "Declaration", "LedgerPlace", "PublicFacts", "TableFacts", "read_declaration"]
+__all__ = [
+    "TYPES",
+    "Declaration",
+    "LedgerPlace",
+    "PublicFacts",
+    "TableFacts",
+    "declared_in",
+    "is_database",
+    "read_declaration",
+]
 
 TYPES = ("boolean", "integer", "float", "text", "date", "timestamp", "instant")
 """The types that a column may be declared to have."""
@@ -181,9 +190,21 @@ def read_declaration(path: str | Path) -> Declaration:
     ------
     ParameterError
         Naming the section and the key where something is wrong, missing, unknown or still blank.
+    OSError
+        If it cannot be read.
     """
+    return declared_in(path, Path(path).read_bytes())
+
+
+def is_database(source: str) -> bool:
+    """Return whether a source is the address of a database rather than a path."""
+    return _POSTGRES.match(source) is not None
+
+
+def declared_in(path: str | Path, written: bytes) -> Declaration:
+    """Return what a file declares, or would declare if this were written in it."""
     whole = Section(Path(path))
-    content = whole.content(read_toml(whole.file), ("ledger", "budget", "tables"), ("today",))
+    content = whole.content(parse_toml(whole.file, written), ("ledger", "budget", "tables"), ("today",))
     whole.refuse_blanks(content)
     tables = whole.of("tables").content(content["tables"])
     if not tables:

@@ -16,7 +16,7 @@ from typing import NoReturn
 
 from discreet.errors import ParameterError
 
-__all__ = ["BLANK", "Section", "read_toml"]
+__all__ = ["BLANK", "Section", "parse_toml"]
 
 BLANK = "FILL IN"
 """What is in a file where its owner has still to say something."""
@@ -24,17 +24,14 @@ BLANK = "FILL IN"
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def read_toml(file: Path) -> object:
-    """Read a file of TOML; decimal numbers are kept exactly as written.
+def parse_toml(file: Path, content: bytes) -> object:
+    """Return what a file of TOML holds; decimal numbers are kept exactly as written.
 
     Raises
     ------
     ParameterError
         If it is not TOML, with the line and the column.
-    OSError
-        If it cannot be read.
     """
-    content = file.read_bytes()
     place = ""
     try:
         return tomllib.loads(content.decode("utf-8"), parse_float=Decimal)

@@ -6,11 +6,12 @@ arithmetic on their answers. What they cost is charged like any other answer.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from discreet.curator import Release
-from discreet.data import Bounds, Limits, Source, Table, Type, col, count
+from discreet.data import Bounds, Limits, PublicTable, Source, Table, Type, col, count
 from discreet.data.tables.redeclared import redeclared
 from discreet.errors import ParameterError
 from discreet.privacy.rational import Number, rational
@@ -24,13 +25,21 @@ from discreet.queries.fitting.value_bounds import (
     fitting_bounds,
     values_query,
 )
+from discreet.queries.question.query import Query
 from discreet.queries.question.terms import CONFIDENCE
 from discreet.records import dataclass
 
 if TYPE_CHECKING:
     from discreet.front.curator import Curator
 
-__all__ = ["Suggestion", "apply_suggestions", "suggest_bounds", "suggest_limits"]
+__all__ = [
+    "Suggestion",
+    "apply_suggestions",
+    "suggest_bounds",
+    "suggest_limits",
+    "suggested_by",
+    "suggesting_question",
+]
 
 _LEAST = 4
 """How many standard deviations of all cells there must be persons, for anything to be said."""
@@ -104,13 +113,10 @@ def suggest_bounds(
     **offer
         What `ask` takes, such as ``epsilon=0.1``.
     """
-    kind, share = _kind(curator, table, column), _share(coverage)
-    query = values_query(Source(table=table), curator.tables, column)
-    release = curator.ask(query, **offer)
-    values = SizeCounts.read(release, VALUE_EDGES)
-    found = fitting_bounds(values, kind, share)
-    words = bounds_in_words(values, column, found, release.request.confidence)
-    return Suggestion(declared=found, release=release, table=table, column=column, cuts=words)
+    _share(coverage)
+    query, terms = suggesting_question(curator.tables, table, column)
+    release = curator.ask(query, **terms, **offer)
+    return suggested_by(release, curator.tables, table, column, coverage=coverage)
 
 
 def suggest_limits(
@@ -129,15 +135,52 @@ def suggest_limits(
     **offer
         What `ask` takes, such as ``epsilon=0.1``.
     """
-    share = _share(coverage)
+    _share(coverage)
+    query, terms = suggesting_question(curator.tables, table, None)
+    release = curator.ask(query, **terms, **offer)
+    return suggested_by(release, curator.tables, table, None, coverage=coverage)
+
+
+def suggesting_question(
+    tables: Mapping[str, Table], table: str, column: str | None
+) -> tuple[Query, dict[str, Any]]:
+    """Return what is asked to suggest bounds of a column, or limits if there is none, and its terms."""
+    if table not in tables or isinstance(tables[table], PublicTable):
+        raise ParameterError("table", "is not a declared table", f"one of {sorted(tables)}")
+    if column is not None:
+        _kind(tables[table], column)
+        return values_query(Source(table=table), tables, column), {}
     persons = TableRequest(table=table).per_person(rows=count())
     assert persons.relation is not None  # noqa: S101
-    query = counted_by_size(persons.relation, col("rows"), _ROWS)
-    release = curator.ask(query, confidence=_EACH, **offer)
-    counts = SizeCounts.read(release, _ROWS)
-    limit = _limit(counts, share)
-    words = limit_in_words(counts, limit, CONFIDENCE)
-    return Suggestion(declared=Limits(rows=limit), release=release, table=table, column=None, cuts=words)
+    return counted_by_size(persons.relation, col("rows"), _ROWS), {"confidence": _EACH}
+
+
+def suggested_by(
+    release: Release,
+    tables: Mapping[str, Table],
+    table: str,
+    column: str | None,
+    *,
+    coverage: Number | None = None,
+) -> Suggestion:
+    """Return what the answer to such a question suggests: arithmetic on noisy counts.
+
+    Raises
+    ------
+    ParameterError
+        If all of its counts may be noise. They were paid for all the same.
+    """
+    if column is None:
+        counts = SizeCounts.read(release, _ROWS)
+        limit = _limit(counts, _share(Fraction(95, 100) if coverage is None else coverage))
+        words = limit_in_words(counts, limit, CONFIDENCE)
+        return Suggestion(declared=Limits(rows=limit), release=release, table=table, column=None, cuts=words)
+    values = SizeCounts.read(release, VALUE_EDGES)
+    found = fitting_bounds(
+        values, _kind(tables[table], column), _share(COVERAGE if coverage is None else coverage)
+    )
+    words = bounds_in_words(values, column, found, release.request.confidence)
+    return Suggestion(declared=found, release=release, table=table, column=column, cuts=words)
 
 
 def apply_suggestions(tables: dict[str, Table], suggestions: tuple[Suggestion, ...]) -> dict[str, Table]:
@@ -171,11 +214,8 @@ def _share(coverage: Number) -> Fraction:
     return share
 
 
-def _kind(curator: Curator, table: str, column: str) -> Type:
-    tables = curator.tables
-    if table not in tables:
-        raise ParameterError("table", "is not a declared table", f"one of {sorted(tables)}")
-    found = tables[table].schema.get(column)
+def _kind(table: Table, column: str) -> Type:
+    found = table.schema.get(column)
     if found is None or not found.is_number:
         raise ParameterError(
             "column", "is not a column of numbers", "a column of integers, decimals or floats"

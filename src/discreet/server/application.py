@@ -16,6 +16,8 @@ path                  method  what it is
 ``/v1/keys``          GET     all keys, without their secrets, for owners
 ``/v1/keys``          POST    create a key, which is shown once
 ``/v1/keys/revoke``   POST    end a key
+``/v1/suggest``       POST    bounds or limits to declare, paid for; ``/v1/suggest/preview``: their price
+``/v1/owner/…``       both    tables, caps and checks, for owners: see `owner_paths`
 ``/v1/label``         GET     the JSON Schema of labels
 ``/metrics``          GET     counts of requests, for owners and auditors
 ``/health``           GET     the process lives
@@ -27,8 +29,7 @@ path                  method  what it is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, FastAPI, Path, Query, Request
 from fastapi.exceptions import RequestValidationError
@@ -38,11 +39,16 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from discreet.errors import DiscreetError
+from discreet.server import answering
+from discreet.server.answering import Content, Service, answered, done, service_of
 from discreet.server.bodies import AskBody, CountsBody, NewKeyBody, QuestionBody, RevokedKeyBody
-from discreet.server.catalogue import CATALOGUE, ServiceRefusal, problem_of
+from discreet.server.catalogue import ServiceRefusal, problem_of
 from discreet.server.guard import PASSED, App, Guard
 from discreet.server.jobs import Jobs
-from discreet.server.keys import AccessKey, KeyFile
+from discreet.server.keys import KeyFile
+from discreet.server.owner_paths import OWNER_PATHS
+from discreet.server.owning.owner_options import OwnerOptions
+from discreet.server.owning.proposals import Proposals
 from discreet.server.pages.browser import BrowserEntrance
 from discreet.server.pages.entering_pages import enter
 from discreet.server.pages.routes import pages_application
@@ -56,26 +62,19 @@ from discreet.version import __version__
 __all__ = ["application"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Service:
-    """What the paths work with."""
-
-    pool: Pool
-    keys: KeyFile
-    limits: ServiceLimits
-    log: RequestLog
-    jobs: Jobs
-
-
 _PUBLIC = APIRouter(responses=PROBLEMS)
 _WORDS = APIRouter(dependencies=[Depends(HTTPBearer(auto_error=False))], responses=PROBLEMS)
 _CODES = {400: "malformed", 404: "not_found", 405: "not_allowed", 422: "malformed"}
 
-Content: TypeAlias = dict[str, Any]
-
 
 def application(
-    pool: Pool, keys: KeyFile, limits: ServiceLimits, log: RequestLog, *, is_encrypted: bool = False
+    pool: Pool,
+    keys: KeyFile,
+    limits: ServiceLimits,
+    log: RequestLog,
+    *,
+    is_encrypted: bool = False,
+    options: OwnerOptions | None = None,
 ) -> App:
     """Return the application, guarded.
 
@@ -91,14 +90,25 @@ def application(
         Gets a line for each request.
     is_encrypted : bool
         Whether the server speaks TLS.
+    options : OwnerOptions, optional
+        What owners may do besides; by default nothing.
     """
     app = FastAPI(
         title="discreet", version=__version__, docs_url=None, redoc_url=None, redirect_slashes=False
     )
     jobs = Jobs(pool, keys, limits, log)
-    app.state.service = _Service(pool=pool, keys=keys, limits=limits, log=log, jobs=jobs)
+    app.state.service = Service(
+        pool=pool,
+        keys=keys,
+        limits=limits,
+        log=log,
+        jobs=jobs,
+        options=OwnerOptions() if options is None else options,
+        proposals=Proposals(keys),
+    )
     app.include_router(_PUBLIC)
     app.include_router(_WORDS)
+    app.include_router(OWNER_PATHS)
     app.add_exception_handler(ServiceRefusal, _problem)
     app.add_exception_handler(RequestValidationError, _problem)
     app.add_exception_handler(HTTPException, _problem)
@@ -116,28 +126,7 @@ async def _problem(request: Request, error: Exception) -> Response:
         error = ServiceRefusal("malformed")
     elif isinstance(error, HTTPException):
         error = ServiceRefusal(_CODES.get(error.status_code, "internal"))
-    return _answered(request, problem_of(error))
-
-
-def _answered(request: Request, content: Content) -> Response:
-    if "error" not in content:
-        return JSONResponse(content)
-    code = content["error"]["code"]
-    request.scope[PASSED]["code"] = code
-    return JSONResponse(content, status_code=CATALOGUE[code].status)
-
-
-def _service(request: Request) -> _Service:
-    found: _Service = request.app.state.service
-    return found
-
-
-def _key_for(request: Request, scope: str) -> AccessKey:
-    """Return the key of a request, if it may do this."""
-    key: AccessKey = request.scope[PASSED]["key"]
-    if scope not in key.scopes:
-        raise ServiceRefusal("forbidden")
-    return key
+    return answered(request, problem_of(error))
 
 
 @_PUBLIC.get("/health", responses={200: REPLIES["status"]})
@@ -149,7 +138,7 @@ async def health() -> Response:
 @_PUBLIC.get("/ready", responses={200: REPLIES["status"]})
 async def ready(request: Request) -> Response:
     """Say whether questions can be answered."""
-    if not _service(request).pool.is_ready:
+    if not service_of(request).pool.is_ready:
         raise ServiceRefusal("busy")
     return JSONResponse({"status": "ready"})
 
@@ -157,8 +146,8 @@ async def ready(request: Request) -> Response:
 @_WORDS.get("/metrics", responses={200: REPLIES["metrics"]})
 async def metrics(request: Request) -> Response:
     """Count requests by word and status, in the form of Prometheus."""
-    _key_for(request, "metrics")
-    service = _service(request)
+    answering.key_for(request, "metrics")
+    service = service_of(request)
     found = service.log.metrics(workers=service.pool.workers, restarts=service.pool.restarts)
     return PlainTextResponse(found)
 
@@ -166,22 +155,24 @@ async def metrics(request: Request) -> Response:
 @_WORDS.get("/v1/label", responses={200: REPLIES["label"]})
 async def label(request: Request) -> Response:
     """Return the JSON Schema of what an answer promises."""
-    return await _done(request, {"word": "label"})
+    return await done(request, {"word": "label"})
 
 
 @_WORDS.get("/v1/tables", responses={200: REPLIES["tables"]})
 async def tables(request: Request) -> Response:
     """Return what is declared about each table."""
-    _key_for(request, "tables")
-    return await _done(request, {"word": "tables"})
+    answering.key_for(request, "tables")
+    return await done(request, {"word": "tables"})
 
 
 @_WORDS.get("/v1/spent", responses={200: REPLIES["spent"]})
 async def spent(request: Request) -> Response:
     """Return what was spent by all, and what is left for the owner of the key."""
-    key = _key_for(request, "spent")
+    key = answering.key_for(request, "spent")
     everyone = "ledger" in key.scopes
-    return await _done(request, {"word": "spent", "analyst": key.name, "everyone": everyone})
+    knows_keys = everyone and "keys" in key.scopes
+    names = sorted({one.name for one in service_of(request).keys.all()}) if knows_keys else []
+    return await done(request, {"word": "spent", "analyst": key.name, "everyone": everyone, "names": names})
 
 
 @_WORDS.get("/v1/ledger", responses={200: REPLIES["ledger"]})
@@ -189,100 +180,90 @@ async def ledger(
     request: Request, after: Annotated[int, Query(ge=0, le=2**53)] = 0, described: bool = False
 ) -> Response:
     """Return up to 1,000 entries after one, as they are hashed, and the head; described if wanted."""
-    _key_for(request, "ledger")
-    return await _done(request, {"word": "ledger", "after": after, "described": described})
+    answering.key_for(request, "ledger")
+    return await done(request, {"word": "ledger", "after": after, "described": described})
 
 
 @_WORDS.get("/v1/verify", responses={200: REPLIES["verify"]})
 async def verify(request: Request) -> Response:
     """Recompute every hash of the ledger, of entries and of stored answers."""
-    _key_for(request, "ledger")
-    return await _done(request, {"word": "verify"})
+    answering.key_for(request, "ledger")
+    return await done(request, {"word": "verify"})
 
 
 @_WORDS.get("/v1/keys", responses={200: REPLIES["keys"]})
 async def keys(request: Request) -> Response:
     """Return all keys, without their secrets and hashes."""
-    _key_for(request, "keys")
-    return JSONResponse({"keys": [one.to_object() for one in _service(request).keys.all()]})
+    answering.key_for(request, "keys")
+    return JSONResponse({"keys": [one.to_object() for one in service_of(request).keys.all()]})
 
 
 @_WORDS.post("/v1/keys", responses={200: REPLIES["create_key"]})
 async def create_key(request: Request, body: NewKeyBody) -> Response:
     """Create a key, which is shown once. It may do and last no more than the one that creates it."""
-    key = _key_for(request, "keys")
+    key = answering.key_for(request, "keys")
     try:
-        made, text = _service(request).keys.create_under(key, **body.model_dump())
+        made, text = service_of(request).keys.create_under(key, **body.model_dump())
     except DiscreetError as error:
-        return _answered(request, problem_of(error))
+        return answered(request, problem_of(error))
     return JSONResponse({"key": text, **made.to_object()})
 
 
 @_WORDS.post("/v1/keys/revoke", responses={200: REPLIES["revoke_key"]})
 async def revoke_key(request: Request, body: RevokedKeyBody) -> Response:
     """End a key, or all keys of a name, at once and for good."""
-    _key_for(request, "keys")
+    answering.key_for(request, "keys")
     try:
-        ended = _service(request).keys.revoke(body.which, reason=body.reason)
+        ended = service_of(request).keys.revoke(body.which, reason=body.reason)
     except DiscreetError as error:
-        return _answered(request, problem_of(error))
+        return answered(request, problem_of(error))
     return JSONResponse({"revoked": [one.to_object() for one in ended]})
 
 
 @_WORDS.post("/v1/preview", responses={200: REPLIES["preview"]})
 async def preview(request: Request, body: QuestionBody) -> Response:
     """Return what a question would cost and how wrong its answer would be. Spends nothing."""
-    return await _done(request, _message(request, "preview", body))
+    return await done(request, _message(request, "preview", body))
 
 
 @_WORDS.post("/v1/explain", responses={200: REPLIES["explain"]})
 async def explain(request: Request, body: QuestionBody) -> Response:
     """Describe how a question would be answered. Spends nothing."""
-    return await _done(request, _message(request, "explain", body))
+    return await done(request, _message(request, "explain", body))
 
 
 @_WORDS.post("/v1/ask", responses={200: REPLIES["ask"]})
 async def ask(request: Request, body: AskBody) -> Response:
     """Pay, and answer. The same question with the same offer is answered again at no cost."""
-    return await _done(request, {**_message(request, "ask", body), "form": body.form})
+    return await done(request, {**_message(request, "ask", body), "form": body.form})
 
 
 @_WORDS.post("/v1/jobs", status_code=202, responses={202: REPLIES["job"]})
 async def start_job(request: Request, body: QuestionBody) -> Response:
     """Begin to pay and answer. Ask the same on `/v1/ask` when it is done: its answer is there, at no cost."""
     message = {**_message(request, "ask", body), "form": "rows"}
-    job = _service(request).jobs.start(request.scope[PASSED]["key"], message)
+    job = service_of(request).jobs.start(request.scope[PASSED]["key"], message)
     return JSONResponse(job.to_object(), status_code=202)
 
 
 @_WORDS.get("/v1/jobs/{job}", responses={200: REPLIES["job"]})
 async def job(request: Request, job: Annotated[str, Path(max_length=100)]) -> Response:
     """Say how far a job is: waiting, working, done or failed. This depends on no row."""
-    key = _key_for(request, "ask")
-    return JSONResponse(_service(request).jobs.find(key, job).to_object())
+    key = answering.key_for(request, "ask")
+    return JSONResponse(service_of(request).jobs.find(key, job).to_object())
 
 
 @_WORDS.post("/v1/counts", responses={200: REPLIES["counts"]})
 async def counts(request: Request, body: CountsBody) -> Response:
     """Read counts from ranges or marginals that were asked before on these terms. Costs nothing."""
-    return await _done(request, {**_message(request, "ask", body), "word": "counts", "counts": body.counts})
+    return await done(request, {**_message(request, "ask", body), "word": "counts", "counts": body.counts})
 
 
 def _message(request: Request, scope: str, body: QuestionBody) -> Content:
-    key = _key_for(request, scope)
+    key = answering.key_for(request, scope)
     question = body.question
-    if isinstance(question, str) and len(question) > _service(request).limits.characters:
+    if isinstance(question, str) and len(question) > service_of(request).limits.characters:
         raise ServiceRefusal("too_large")
     terms = body.model_dump(exclude={"question", "form", "counts"})
     asked = question if isinstance(question, str) else question.model_dump()
     return {"word": scope, "question": asked, "analyst": key.name, "terms": terms}
-
-
-async def _done(request: Request, message: Content) -> Response:
-    service, passed = _service(request), request.scope[PASSED]
-    key: AccessKey = passed["key"]
-    reply = await service.pool.do(message, is_allowed=lambda: service.keys.find_again(key) is not None)
-    passed["slot"] = reply.pop("slot")
-    content = reply.get("content", reply)
-    passed["cost"] = str(content.get("paid", ""))
-    return _answered(request, content)

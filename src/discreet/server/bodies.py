@@ -15,7 +15,20 @@ from pydantic import (
     StringConstraints,
 )
 
-__all__ = ["AskBody", "CountsBody", "NewKeyBody", "QuestionBody", "RevokedKeyBody", "TableOfCounts"]
+__all__ = [
+    "AgreeBody",
+    "AmendBody",
+    "AskBody",
+    "ChangeBody",
+    "CheckBody",
+    "CountsBody",
+    "NewKeyBody",
+    "QuestionBody",
+    "RevokedKeyBody",
+    "SourceBody",
+    "SuggestBody",
+    "TableOfCounts",
+]
 
 _Finite = Annotated[StrictFloat, Field(allow_inf_nan=False)]
 ExactNumber = StrictInt | _Finite | Annotated[StrictStr, StringConstraints(max_length=100)]
@@ -107,3 +120,123 @@ class RevokedKeyBody(BaseModel):
 
     which: StrictStr = Field(max_length=1000, description="its prefix, or a name: then all keys of that name")
     reason: StrictStr = Field(max_length=1000, description="why, for the record")
+
+
+_Typed = Annotated[StrictStr, StringConstraints(max_length=100)]
+_Reason = Annotated[StrictStr, StringConstraints(max_length=1000)]
+
+
+class CsvBody(BaseModel):
+    """How a CSV file is written. See `dp.Csv`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    delimiter: _Typed | None = None
+    decimal: _Typed | None = None
+    thousands: _Typed | None = None
+    encoding: _Typed | None = None
+    dates: _Typed | None = None
+    times: _Typed | None = None
+    names: _Names | None = Field(default=None, description="of the columns, if the first line has none")
+    first_line_has_names: StrictBool = Field(
+        default=False, description="that the first line holds names of columns, and no values"
+    )
+
+
+class SourceBody(BaseModel):
+    """Where the rows of a table are: a file that the server lists, or a variable that it names."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    file: _Name | None = None
+    variable: _Name | None = None
+    csv: CsvBody | None = None
+
+
+class ColumnBody(BaseModel):
+    """What is declared about a column: bounds, keys, days, or a type. Numbers are texts, as typed."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    lower: _Typed | None = None
+    upper: _Typed | None = None
+    step: _Typed | None = None
+    keys: Annotated[list[_Name], Field(max_length=10_000)] | None = None
+    numbered: StrictBool = Field(default=False, description="that keys are whole numbers, in a CSV file")
+    null_key: StrictBool = False
+    first: _Typed | None = None
+    last: _Typed | None = None
+    type: _Typed | None = None
+
+
+class TableBody(SourceBody):
+    """A table to be declared. See `dp.Table`."""
+
+    name: _Name
+    person: _Name | None = Field(default=None, description="the person column; none if each row is a person")
+    rows: StrictInt | None = None
+    groups: StrictInt | None = None
+    rows_per_group: StrictInt | None = None
+    version: _Typed = "1"
+    prepare: StrictBool = False
+    columns: Annotated[dict[_Name, ColumnBody], Field(max_length=1000)] = {}
+
+
+class ShareBody(BaseModel):
+    """The cap of each analyst."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    epsilon: _Typed | None = None
+    delta: _Typed | None = None
+    rho: _Typed | None = None
+
+
+class CapsBody(ShareBody):
+    """Other caps; what is not named stays as it is."""
+
+    per_analyst: ShareBody | None = None
+
+
+class ChangeBody(BaseModel):
+    """A change of the declaration: one more table, or other caps."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    table: TableBody | None = None
+    budget: CapsBody | None = None
+
+
+class AmendBody(ChangeBody):
+    """A change to be made and recorded."""
+
+    reason: _Reason = Field(description="why, for the record")
+    expected: _Typed = Field(description="the digest of the declaration that was looked at")
+
+
+class AgreeBody(BaseModel):
+    """A proposal of another owner."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    proposal: _Typed
+
+
+class CheckBody(BaseModel):
+    """A table to be compared with its declaration."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    table: _Name
+
+
+class SuggestBody(BaseModel):
+    """Of what to suggest bounds or, without a column, limits; and the offer."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    table: _Name
+    column: _Name | None = None
+    epsilon: ExactNumber | None = Field(default=None, examples=["0.1"])
+    delta: ExactNumber | None = None
+    rho: ExactNumber | None = None

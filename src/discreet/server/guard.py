@@ -31,6 +31,11 @@ PASSED = "discreet"
 """Where a request carries its key, and what its line in the log will say."""
 
 _PUBLIC = {"/health": "health", "/ready": "ready", "/openapi.json": "openapi"}
+_OF_OWNERS = ("sources", "schema", "draft", "amend", "proposals", "agree", "withdraw", "check")
+_MORE_WORDS = (
+    *("label", "counts", "verify", "keys/revoke", "jobs", "suggest", "suggest/preview"),
+    *(f"owner/{word}" for word in _OF_OWNERS),
+)
 _ARRIVAL_SECONDS = 20.0
 _SHORT = 4096
 _HEADERS = {
@@ -212,7 +217,7 @@ def _word(path: str) -> str:
     word = path.removeprefix("/v1/").removeprefix("/")
     if word.startswith("jobs/"):
         return "jobs"
-    return word if word in (*SCOPES, "label", "counts", "verify", "keys/revoke", "jobs") else "other"
+    return word if word in (*SCOPES, *_MORE_WORDS) else "other"
 
 
 def header_of(scope: Arrival, name: bytes) -> bytes:

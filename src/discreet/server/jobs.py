@@ -27,6 +27,10 @@ __all__ = ["Job", "Jobs"]
 
 WAITING, WORKING, DONE, FAILED = "waiting", "working", "done", "failed"
 _KEPT = 64
+_FORGOTTEN = (
+    "this server knows no such job of yours: it may have been started again since. Send the same question "
+    "with the same terms again: what was charged is answered, at no further cost"
+)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -125,7 +129,7 @@ class Jobs:
         """
         found = self._jobs.get(identifier)
         if found is None or found.name != key.name:
-            raise ServiceRefusal("not_found")
+            raise ServiceRefusal("not_found", _FORGOTTEN)
         return found
 
     def _identifier(self, name: str, message: Mapping[str, object]) -> str:

@@ -31,7 +31,7 @@ from discreet.records import dataclass
 
 __all__ = ["ROLES", "SCOPES", "AccessKey", "KeyFile", "keys_beside"]
 
-SCOPES = ("tables", "preview", "explain", "ask", "spent", "ledger", "metrics", "keys")
+SCOPES = ("tables", "preview", "explain", "ask", "spent", "ledger", "metrics", "keys", "check", "amend")
 """What a key may be for: the words of a server."""
 
 ROLES = {
@@ -68,6 +68,9 @@ class AccessKey:
         In UTC.
     revoked : str
         Since when; empty if it is not.
+    maker : str or None
+        The prefix of the key that made it over the network; empty if it was made on the machine, and None if
+        its line is from before this was noted.
     """
 
     prefix: str
@@ -78,6 +81,7 @@ class AccessKey:
     created: str
     expires: str
     revoked: str = ""
+    maker: str | None = None
 
     def is_valid(self, time: str) -> bool:
         """Return whether it opens anything at a time."""
@@ -112,7 +116,13 @@ class KeyFile:
         self._latest = ""
 
     def create(
-        self, name: str, *, role: str, days: int = 365, scopes: Sequence[str] | None = None
+        self,
+        name: str,
+        *,
+        role: str,
+        days: int = 365,
+        scopes: Sequence[str] | None = None,
+        maker: str = "",
     ) -> tuple[AccessKey, str]:
         """Create a key, durably; return what is kept of it, and the key, which is not.
 
@@ -126,6 +136,8 @@ class KeyFile:
             For how long it is valid.
         scopes : sequence of str, optional
             What it may do, if that is less than its role may.
+        maker : str
+            The prefix of the key by means of which it is made.
         """
         from discreet.curator.budget.checks import check_analyst
 
@@ -150,6 +162,7 @@ class KeyFile:
             digest=hashlib.sha256(text.encode()).hexdigest(),
             created=_written(now),
             expires=_written(now + timedelta(days=days)),
+            maker=maker,
         )
         self._append([_created(key)])
         return key, text
@@ -167,7 +180,19 @@ class KeyFile:
         left = (datetime.fromisoformat(maker.expires) - datetime.now(UTC)).days
         if days > left:
             raise ParameterError("days", "is longer than this key is valid", f"at most {left}")
-        return self.create(name, role=role, days=days, scopes=scopes)
+        return self.create(name, role=role, days=days, scopes=scopes, maker=maker.prefix)
+
+    def first_maker(self, key: AccessKey) -> str | None:
+        """Return whose a key is in the end: the name of the key on the machine from which it was made.
+
+        Whoever makes a key over the network sees it, and could use it under the name that they gave it. None
+        if that is not on the record.
+        """
+        known = {one.prefix: one for one in self.all()}
+        found: AccessKey | None = known.get(key.prefix)
+        while found is not None and found.maker:  # a key is made after its maker: this ends
+            found = known.get(found.maker)
+        return None if found is None or found.maker is None else found.name
 
     def revoke(self, which: str, *, reason: str) -> list[AccessKey]:
         """Revoke a key by its prefix, or all keys of a name, at once and for good; return them."""
@@ -274,6 +299,7 @@ def _created(key: AccessKey) -> dict[str, object]:
         "scopes": list(key.scopes),
         "sha256": key.digest,
         "expires": key.expires,
+        "maker": key.maker,
     }
 
 
@@ -294,10 +320,12 @@ def _read(path: Path) -> dict[str, AccessKey]:
                 digest=record["sha256"],
                 created=record["time"],
                 expires=record["expires"],
+                maker=record.get("maker"),
             )
             if (
                 record["kind"] != "created"
                 or key.prefix in found
+                or (key.maker and key.maker not in found)
                 or not set(key.scopes) <= {*ROLES[key.role]}
             ):
                 raise LedgerUnavailable(_DAMAGED)

@@ -27,8 +27,8 @@ __all__ = ["Pool"]
 _OPENING_SECONDS = 600.0
 _STOPPING_SECONDS = 5.0
 _AGAIN_SECONDS = 5.0
-_READING = frozenset({"ask"})
-"""The words for which rows are read."""
+_READING = frozenset({"ask", "check", "schema", "draft", "amend", "suggest"})
+"""The words for which rows are read, or tables opened: how long that takes depends on them."""
 _PROBE = packed({"word": "spent", "analyst": "", "everyone": False})
 _NO_WORKER = "a worker ended while it opened the tables; give it more memory"
 
@@ -50,6 +50,7 @@ class Pool:
         self._idle: asyncio.Queue[Process] = asyncio.Queue()
         self._alive: set[Process] = set()
         self._open: set[Process] = set()
+        self._old: set[Process] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._waiting = 0
         self._stopping = False
@@ -111,6 +112,15 @@ class Pool:
         return await asyncio.shield(
             self._begin(self._exchange(packed(message), is_allowed, reads_rows=reads_rows, seconds=longest))
         )
+
+    async def renew(self) -> None:
+        """Replace all workers: those that do nothing now, others when they are done.
+
+        What is declared has changed, and each opens it as it is now. Who asks meanwhile waits.
+        """
+        self._old = set(self._alive)
+        while not self._idle.empty():
+            self._begin(self._replace(self._idle.get_nowait()))
 
     async def stop(self) -> None:
         """Let workers finish what they do, for a few seconds, and end them."""
@@ -186,7 +196,7 @@ class Pool:
             async with asyncio.timeout(seconds):
                 while True:
                     process = await self._idle.get()
-                    if process.returncode is None:
+                    if process.returncode is None and process not in self._old:
                         return process
                     self._begin(self._replace(process))
         except TimeoutError:
@@ -238,6 +248,7 @@ class Pool:
         """Kill a worker. The ledger is written in transactions: nothing is left half done."""
         self._alive.discard(process)
         self._open.discard(process)
+        self._old.discard(process)
         with suppress(ProcessLookupError):
             process.kill()
         await process.wait()

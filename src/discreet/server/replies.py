@@ -166,6 +166,72 @@ class RevokedReply(_Reply):
     revoked: list[_Record]
 
 
+class SourcesReply(_Reply):
+    """From where tables may be declared."""
+
+    has_folder: bool
+    files: list[_Record] = Field(description="paths below the folder")
+    variables: list[str] = Field(description="that hold addresses of tables in databases")
+    may_amend: bool = Field(description="whether changes are made here, or shown to be made by hand")
+    two_owners: bool
+    digest: str = Field(description="of the declaration as it is now")
+
+
+class SchemaReply(_Reply):
+    """Names and types of columns."""
+
+    columns: list[_Record]
+
+
+class DraftReply(_Reply):
+    """What a change would write."""
+
+    text: str = Field(description="TOML")
+    digest: str = Field(description="of the declaration that it would change")
+    two_owners: bool
+
+
+class AmendedReply(_Reply):
+    """A change that was made, or waits for a second owner."""
+
+    state: Literal["done", "waiting"]
+    text: str
+    entry: int | None = Field(default=None, description="of the ledger")
+    copy_: str | None = Field(
+        default=None, alias="copy", description="the file that holds the old declaration"
+    )
+    proposal: str | None = None
+
+
+class ProposalsReply(_Reply):
+    """Changes that wait for a second owner."""
+
+    proposals: list[_Record]
+
+
+class CheckReply(_Reply):
+    """Exact counts, for the owner alone."""
+
+    model_config = ConfigDict(extra="allow")
+
+    for_the_owner_alone: str
+    rows: int
+
+
+class SuggestionPreview(_Reply):
+    """What a suggestion would cost."""
+
+    preview: PreviewReply
+
+
+class SuggestionReply(BilledReply):
+    """What to declare."""
+
+    words: str
+    text: str | None = Field(description="TOML; null if all counts may be noise")
+    section: str | None = Field(description="where it belongs")
+
+
 class StatusReply(_Reply):
     """That the process lives, or can answer."""
 
@@ -198,6 +264,14 @@ REPLIES: dict[str, _Record] = {
         "keys": KeysReply,
         "create_key": NewKeyReply,
         "revoke_key": RevokedReply,
+        "sources": SourcesReply,
+        "schema": SchemaReply,
+        "draft": DraftReply,
+        "amend": AmendedReply,
+        "proposals": ProposalsReply,
+        "check": CheckReply,
+        "suggest_preview": SuggestionPreview,
+        "suggest": SuggestionReply,
         "label": dict[str, Any],
         "status": StatusReply,
     }.items()

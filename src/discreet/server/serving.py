@@ -15,6 +15,7 @@ from pathlib import Path
 from discreet.errors import MissingExtra, ParameterError
 from discreet.records import dataclass
 from discreet.server.keys import KeyFile, keys_beside
+from discreet.server.owning.owner_options import OwnerOptions
 from discreet.server.pool import Pool
 from discreet.server.request_log import RequestLog
 from discreet.server.service_limits import ServiceLimits
@@ -86,6 +87,7 @@ def serve(
     log: RequestLog | None = None,
     said: Callable[[str], object] = print,
     check_only: bool = False,
+    options: OwnerOptions | None = None,
 ) -> None:
     """Open what a file declares, and answer until a signal says to stop.
 
@@ -103,6 +105,8 @@ def serve(
         Gets the address, once questions are answered there.
     check_only : bool
         Open everything, say so, and stop.
+    options : OwnerOptions, optional
+        What owners may do over the network, besides asking and keys; by default nothing.
 
     Raises
     ------
@@ -120,7 +124,17 @@ def serve(
         logging.getLogger(name).addHandler(logging.NullHandler())
         logging.getLogger(name).propagate = False
     with _quiet_signals():
-        asyncio.run(_serve(file, address, limits, log, said, check_only=check_only))
+        asyncio.run(
+            _serve(
+                file,
+                address,
+                limits,
+                log,
+                said,
+                check_only=check_only,
+                options=OwnerOptions(declaration=str(file.absolute())) if options is None else options,
+            )
+        )
 
 
 async def _serve(
@@ -131,6 +145,7 @@ async def _serve(
     said: Callable[[str], object],
     *,
     check_only: bool,
+    options: OwnerOptions,
 ) -> None:
     import uvicorn
 
@@ -146,7 +161,7 @@ async def _serve(
             if check_only:
                 said(f"ready to serve {file.name} on {url}")
                 return
-            app = application(pool, keys, limits, log, is_encrypted=address.is_encrypted)
+            app = application(pool, keys, limits, log, is_encrypted=address.is_encrypted, options=options)
             config = uvicorn.Config(
                 app,
                 loop="asyncio",

@@ -20,6 +20,7 @@ from discreet.privacy.decimals import json_number
 from discreet.privacy.events import Event
 from discreet.queries.counts import LinearQuestion, MarginalRelease, RangeRelease, cdf, marginals, ranges
 from discreet.server.catalogue import ServiceRefusal
+from discreet.server.owning.owner_words import OWNER_WORDS
 from discreet.server.service_limits import ServiceLimits
 from discreet.server.wire_form import sent_release
 from discreet.visible import visible
@@ -111,7 +112,10 @@ def _spent(curator: Curator, message: Message, limits: ServiceLimits) -> dict[st
         "own": _reading(account, message["analyst"]),
     }
     if message["everyone"]:
-        content["analysts"] = [_reading(account, name) for name in account.names()]
+        names = sorted({*account.names(), *message.get("names", ())})
+        content["analysts"] = [
+            {**_reading(account, name), "left": curator.remaining_of(name).epsilon} for name in names
+        ]
     return content
 
 
@@ -194,6 +198,7 @@ WORDS: dict[str, Callable[[Curator, Message, ServiceLimits], dict[str, object]]]
     "ledger": _ledger,
     "verify": _verify,
     "label": _label,
+    **OWNER_WORDS,
 }
 """What is done for each word."""
 

@@ -11,8 +11,9 @@ import pytest
 from pyarrow import parquet
 
 from data.three_engines import quoted
-from discreet.data import EACH_ROW, CountRows, Group, Limits, Salt, Source, Table, compute
+from discreet.data import EACH_ROW, CountRows, Csv, Group, Limits, Salt, Source, Table, compute
 from discreet.data.language.relations import Union
+from discreet.data.tables.origins import share_origins
 from discreet.errors import ParameterError, UnsupportedQuery
 
 SALT = Salt(value="5a17")
@@ -81,6 +82,25 @@ def test_one_file_is_one_source_by_whatever_path(tmp_path):
     os.replace(tmp_path / "new.parquet", path)
     with pytest.raises(UnsupportedQuery, match=SAME):
         united(first, each(path))
+
+
+def test_files_of_records_are_one_source_however_they_are_named(tmp_path):
+    for name in ("visits.csv", "others.csv"):
+        (tmp_path / name).write_text("x\n1\n2\n")
+    os.link(tmp_path / "visits.csv", tmp_path / "hard.csv")
+    path, other = tmp_path / "visits.csv", tmp_path / "others.csv"
+    refuse(Csv(path), Csv(path))
+    refuse(path, Csv(path))
+    refuse(Csv(other, path), Csv(tmp_path / "hard.csv"))
+    assert united(each(Csv(path)), each(Csv(other))) == 4
+
+
+def test_tables_that_share_rows_are_named(tmp_path):
+    for name in ("visits.csv", "others.csv"):
+        (tmp_path / name).write_text("x\n1\n2\n")
+    sources = {"a": tmp_path / "visits.csv", "b": Csv(tmp_path / "visits.csv"), "c": tmp_path / "others.csv"}
+    tables = {name: Table(source, person="x", limits=Limits(rows=1)) for name, source in sources.items()}
+    assert [share_origins(sources, tables, name) for name in tables] == [["b"], ["a"], []]
 
 
 def test_views_of_duckdb_are_the_tables_below_them(tmp_path):

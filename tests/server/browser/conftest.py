@@ -65,7 +65,11 @@ def clinic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     directory: Path = tmp_path_factory.mktemp("tour")
     write_visits(visits(20_000), directory / "visits.parquet")
     (directory / "clinic.toml").write_text(DECLARATION, encoding="utf-8")
-    with serving(directory) as found:
+    folder = directory / "data"
+    folder.mkdir()
+    rows = "".join(f"{row % 50},{('north', 'south')[row % 2]},{row % 9}\n" for row in range(400))
+    (folder / "stays.csv").write_text(f"patient_id,ward,nights\n{rows}", encoding="utf-8")
+    with serving(directory, "--data-folder", str(folder), "--owners-may-amend") as found:
         yield found
 
 

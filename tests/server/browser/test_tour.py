@@ -128,6 +128,73 @@ def test_an_owner_reads_the_ledger_and_ends_a_session(chromium, clinic):
     guest.check()
 
 
+def test_an_owner_declares_a_table(chromium, clinic):
+    tab = logged_in(chromium, clinic, "otto", "owner")
+    page = tab.page
+    tab.go("Owner")
+    page.click("text=New table")
+    page.select_option("#source", "file:stays.csv")
+    page.fill("#name", "stays")
+    page.click("summary >> text=If it is a CSV file")
+    page.select_option("#first_line", "names")
+    tab.check()
+    page.click("text=Show its columns")
+    page.wait_for_selector("#person")
+    tab.check()
+    page.select_option("#person", "column:patient_id")
+    page.fill("#rows", "3")
+    page.check("#confirmed")
+    page.select_option("[name=kind1]", "keys")
+    page.fill("[name=stated1]", "north, south")
+    page.select_option("[name=kind2]", "bounds")
+    page.fill("[name=stated2]", "0 to 30")
+    page.press("[name=stated2]", "Enter")
+    page.wait_for_selector("#draft")
+    assert 'keys = ["north", "south"]' in page.inner_text("#draft")
+    tab.check()
+    page.fill("#reason", "stays of this year")
+    page.click("text=Declare it")
+    page.wait_for_selector("text=Changed, and on the record")
+    tab.check()
+    assert [one["reason"] for one in clinic.entries() if one["kind"] == "amend"] == ["stays of this year"]
+    tab.go("Data")
+    assert "stays" in page.inner_text("main")
+
+
+def test_an_owner_checks_a_declaration_buys_bounds_and_raises_a_cap(chromium, clinic):
+    tab = logged_in(chromium, clinic, "pia", "owner")
+    page = tab.page
+    tab.go("Owner")
+    page.click("nav >> text=Check")
+    page.select_option("#table", "visits")
+    page.click("text=Count, exactly")
+    page.wait_for_selector(".secret-card")
+    assert "20,000" in page.inner_text(".secret-card")
+    tab.check()
+
+    page.click("nav >> text=Suggested bounds")
+    page.fill("#column", "cost")
+    page.click("text=Preview, free")
+    page.wait_for_selector("#preview .price")
+    tab.check()
+    page.click("text=Pay and suggest")
+    page.wait_for_selector(".fresh pre")
+    assert "cost = { lower" in page.inner_text(".fresh pre")
+    tab.check()
+
+    page.click("nav >> text=Caps")
+    page.fill("#each_epsilon", "3")
+    page.fill("#reason", "more for the spring")
+    tab.check()
+    page.click("text=Change and record")
+    page.wait_for_selector("text=Changed, and on the record")
+    page.click("nav >> text=Caps")
+    page.wait_for_selector("text=now 3")
+    guest = logged_in(chromium, clinic, "gast", "analyst")
+    guest.page.goto(f"{clinic.url}/pages/owner/check")
+    assert "this key may not do this" in guest.page.inner_text("main")
+
+
 def test_what_shuts_somebody_out_is_seen(chromium, clinic):
     page = new_tab(chromium, clinic.url).page
     assert not findings(page)

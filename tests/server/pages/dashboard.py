@@ -15,8 +15,9 @@ import httpx
 
 from discreet.front.opening import open_file
 from discreet.server.application import application
-from discreet.server.catalogue import problem_of
+from discreet.server.catalogue import ServiceRefusal, problem_of
 from discreet.server.keys import KeyFile, keys_beside
+from discreet.server.owning.owner_options import OwnerOptions
 from discreet.server.request_log import RequestLog
 from discreet.server.service_limits import ServiceLimits
 from discreet.server.words import do_word
@@ -37,7 +38,8 @@ class InProcess:
 
     async def do(self, message, *, is_allowed):
         self.words.append(message["word"])
-        assert is_allowed()
+        if not is_allowed():
+            raise ServiceRefusal("unauthorized")
         try:
             reply = json.loads(json.dumps({"content": do_word(self.curator, message, LIMITS)}))
         except Exception as error:
@@ -53,6 +55,7 @@ class Dashboard:
     pool: InProcess
     log: io.StringIO
     runner: asyncio.Runner
+    options: OwnerOptions | None = None
 
     @property
     def keys(self) -> KeyFile:
@@ -60,7 +63,8 @@ class Dashboard:
 
     def app(self, *, is_encrypted: bool = False):
         log = RequestLog(self.log, "json")
-        return application(self.pool, self.keys, LIMITS, log, is_encrypted=is_encrypted)
+        options = OwnerOptions(declaration=str(self.file)) if self.options is None else self.options
+        return application(self.pool, self.keys, LIMITS, log, is_encrypted=is_encrypted, options=options)
 
     def visitor(self, *, url: str = "http://127.0.0.1:8080", is_encrypted: bool = False) -> Visitor:
         return Visitor(self.app(is_encrypted=is_encrypted), url, self.runner)

@@ -166,3 +166,9 @@ def test_caps_hold_for_browsers(tmp_path):
         assert ben.send("/pages/ask", question=BY_CITY, epsilon="0.4").status_code == 200
         assert eve.send("/pages/ask", question=BY_CITY, epsilon="0.2").status_code == 409
         assert eve.send("/pages/ask", question=BY_CITY, epsilon="0.5").status_code == 200, "paid for by ana"
+
+
+def test_a_history_says_that_a_restart_loses_no_answer(dashboard):
+    page = dashboard.user("restarted").get("/pages/history").text
+    assert "has forgotten this list and its jobs, and no answer" in page
+    assert "at no cost" in page

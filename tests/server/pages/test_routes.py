@@ -21,7 +21,24 @@ FORMS = {
     "ledger": {},
     "owner/create": {"name": "planted", "role": "owner", "days": "1"},
     "owner/revoke": {"which": "forged", "reason": "test"},
+    "owner/caps": {"epsilon": "9", "reason": "x", "digest": "x"},
+    "owner/caps/draft": {"epsilon": "9"},
+    "owner/tables": {"source": "file:x.csv", "name": "x"},
+    "owner/tables/draft": {"source": "file:x.csv", "name": "x"},
+    "owner/tables/declare": {"source": "file:x.csv", "name": "x"},
+    "owner/agree": {"proposal": "x"},
+    "owner/withdraw": {"proposal": "x"},
+    "owner/check": {"table": "visits"},
+    "owner/suggest": {"table": "visits", "epsilon": "0.01"},
+    "owner/suggest/preview": {"table": "visits", "epsilon": "0.01"},
 }
+PAGES = (
+    "ask",
+    "history",
+    "ledger",
+    "owner",
+    *(f"owner/{one}" for one in ("caps", "check", "suggest", "tables")),
+)
 EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
 
 
@@ -43,7 +60,7 @@ def test_every_form_that_is_shown_has_the_token(dashboard):
     user = dashboard.user("shown", "owner")
     user.send("/pages/ask", question=BY_CITY, epsilon="0.01")
     answered = user.send("/pages/ask", question=BY_CITY, epsilon="0.01").text
-    shown = [answered, *(user.get(f"/pages/{path}").text for path in ("ask", "history", "ledger", "owner"))]
+    shown = [answered, *(user.get(f"/pages/{path}").text for path in PAGES)]
     forms = [form for page in shown for form in re.findall(r"<form.*?</form>", page, re.DOTALL)]
     assert len(forms) > 10
     for form in forms:
@@ -51,9 +68,7 @@ def test_every_form_that_is_shown_has_the_token(dashboard):
         assert user.token() in form
 
 
-@pytest.mark.parametrize(
-    "path", ["login", "data", "budget", "ask", "counts", "history", "ledger", "owner", "nowhere"]
-)
+@pytest.mark.parametrize("path", ["login", "data", "budget", "counts", *PAGES, "nowhere"])
 def test_S9_pages_allow_only_files_of_their_own(dashboard, path):
     answer = dashboard.user("headers", "owner").get(f"/pages/{path}")
     policies = answer.headers.get_list("content-security-policy")
@@ -87,6 +102,11 @@ def test_what_is_sent_is_never_shown_unescaped(dashboard):
         user.send("/pages/owner/create", name=EVIL, role=EVIL, days="1").text,
         user.send("/pages/owner/revoke", which=EVIL[:9], reason=EVIL).text,
         user.get("/pages/owner").text,
+        user.send("/pages/owner/caps/draft", epsilon=EVIL).text,
+        user.send("/pages/owner/tables", source=f"file:{EVIL}", name=EVIL, names=EVIL).text,
+        user.send("/pages/owner/check", table=EVIL).text,
+        user.send("/pages/owner/suggest/preview", table="visits", column=EVIL, epsilon=EVIL).text,
+        user.send("/pages/owner/agree", proposal=EVIL[:90]).text,
         user.get(f"/pages/ledger?after={EVIL}").text,
         user.get(f"/pages/{EVIL}").text,
     ]

@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from discreet.cli import declared, formatting
 from discreet.cli.command import Command
 from discreet.cli.progress import working
-from discreet.cli.shell_words import in_shell
+from discreet.front.shell_words import in_shell
 
 __all__ = ["CHECK", "FOUND"]
 

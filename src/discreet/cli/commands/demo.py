@@ -102,6 +102,7 @@ def _run(options: Namespace) -> str:
 def _serve(options: Namespace, directory: Path) -> str:
     """Serve the clinic on the loopback, to whoever holds the key that is printed here, once."""
     from discreet.server.keys import KeyFile, keys_beside
+    from discreet.server.owning.owner_options import OwnerOptions
     from discreet.server.request_log import RequestLog
     from discreet.server.service_limits import ServiceLimits
     from discreet.server.serving import Address, serve
@@ -117,7 +118,8 @@ def _serve(options: Namespace, directory: Path) -> str:
         _say(f"Open {line.rpartition(' ')[2]} and log in with this key, which is shown once:\n\n    {key}")
         _say("Control-C stops the server.")
 
-    serve(file, address, ServiceLimits(), log=RequestLog(sys.stderr, "none"), said=say)
+    options = OwnerOptions(declaration=str(file.absolute()), folder=str(directory.absolute()), may_amend=True)
+    serve(file, address, ServiceLimits(), log=RequestLog(sys.stderr, "none"), said=say, options=options)
     return f"\nstopped; the clinic is in {directory}: discreet serve {file}"
 
 
@@ -148,8 +150,8 @@ def _make(rows: int, directory: Path) -> pyarrow.Table:
 
 def _declare(directory: Path) -> Curator:
     from discreet.cli.clinic import CITIES, DIAGNOSES
-    from discreet.cli.template import quoted
     from discreet.front.opening import open_file
+    from discreet.front.toml_text import quoted
 
     _title("2. What its owner declares, in clinic.toml")
     keys = {"city": list(CITIES), "diagnosis": list(DIAGNOSES)}

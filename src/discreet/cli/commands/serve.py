@@ -19,6 +19,8 @@ examples:
     discreet serve clinic.toml
   lines for a log collector, four questions at a time, each for at most a minute
     discreet serve clinic.toml --log-format json --workers 4 --seconds 60
+  with pages on which owners declare tables from files of a folder, and change caps
+    discreet serve clinic.toml --data-folder data --owners-may-amend
 
 Other machines are served only with TLS: --host 0.0.0.0 --certificate FILE --private-key FILE. Who may ask is
 in clinic.keys: see discreet keys --help. From Python: dp.connect(URL, key=KEY). SIGTERM stops it; a question
@@ -40,11 +42,24 @@ def _configure(parser: ArgumentParser) -> None:
     limits.add_argument("--memory", type=whole_number, default=8192, metavar="MIB", help="of a worker (8192)")
     limits.add_argument("--groups", type=whole_number, default=1_000_000, metavar="N", help="of one question")
     limits.add_argument("--slot", default="0.5", metavar="S", help="answers leave at multiples of this (0.5)")
+    owners = parser.add_argument_group("what owners may do in a browser")
+    owners.add_argument("--data-folder", metavar="DIR", help="declare tables from files below this folder")
+    owners.add_argument(
+        "--data-variable",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="declare a table from the address in this variable of the environment; may be repeated",
+    )
+    owners.add_argument(
+        "--owners-may-amend", action="store_true", help="write FILE and the ledger's record of it"
+    )
     parser.add_argument("--log-format", choices=("text", "json", "none"), default="text", help="of the log")
     parser.add_argument("--check", action="store_true", help="open everything, say so, and stop")
 
 
 def _run(options: Namespace) -> str:
+    from discreet.server.owning.owner_options import OwnerOptions
     from discreet.server.request_log import RequestLog
     from discreet.server.service_limits import ServiceLimits
     from discreet.server.serving import Address, serve
@@ -73,6 +88,12 @@ def _run(options: Namespace) -> str:
             log=RequestLog(sys.stderr, options.log_format),
             said=_say,
             check_only=options.check,
+            options=OwnerOptions(
+                declaration=str(Path(options.file).absolute()),
+                folder=None if options.data_folder is None else str(Path(options.data_folder).absolute()),
+                variables=tuple(dict.fromkeys(options.data_variable)),
+                may_amend=options.owners_may_amend,
+            ),
         )
     except LedgerMismatch as error:
         with declared.remedies(declared.declaration(options).ledger):

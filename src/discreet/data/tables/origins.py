@@ -14,13 +14,21 @@ from __future__ import annotations
 import itertools
 import os
 import weakref
-from collections.abc import Hashable, Iterable
-from typing import Any, TypeAlias
+from collections.abc import Hashable, Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import ibis
 import ibis.expr.types
 
-__all__ = ["Origins", "origins_of", "overlap"]
+from discreet.data.engines.base import run_guarded
+from discreet.data.reading.csv_format import Csv
+from discreet.errors import ParameterError
+
+if TYPE_CHECKING:
+    from discreet.data.tables.table import Table
+
+__all__ = ["Origins", "origins_of", "overlap", "share_origins"]
 
 Origins: TypeAlias = frozenset[Hashable]
 
@@ -54,9 +62,10 @@ def origins_of(source: object, opened: ibis.expr.types.Table, backend: ibis.Base
     backend : Ibis connection
         The connection.
     """
+    if isinstance(source, Csv):
+        return frozenset().union(*map(_of_file, source.paths))
     if isinstance(source, str | os.PathLike) and os.path.exists(source):
-        about = os.stat(source)
-        return frozenset({("file", about.st_dev, about.st_ino), ("path", os.path.realpath(source))})
+        return _of_file(source)
     found: set[Hashable] = set() if isinstance(source, str) else {("object", _number(source))}
     if backend.name == "postgres":
         return frozenset(found) | _of_postgresql(opened, backend)
@@ -67,10 +76,40 @@ def origins_of(source: object, opened: ibis.expr.types.Table, backend: ibis.Base
     return frozenset(found)
 
 
+def share_origins(sources: Mapping[str, object], tables: Mapping[str, Table], name: str) -> list[str]:
+    """Return the tables that read rows of a table: the same file, stored table, or a view of it.
+
+    Parameters
+    ----------
+    sources : mapping of names to sources
+        What the owner named for each private table.
+    tables : mapping of names to Table
+        The same, opened.
+    name : str
+        Of the table.
+    """
+    found = {
+        one: run_guarded(
+            partial(origins_of, source, tables[one]._opened, tables[one]._backend), _unreadable_origin
+        )
+        for one, source in sources.items()
+    }
+    return [one for one in found if one != name and overlap([found[one], found[name]])]
+
+
 def overlap(tables: Iterable[Origins]) -> bool:
     """Return whether two of some tables have an origin in common."""
     listed = list(tables)
     return len(frozenset().union(*listed)) < sum(map(len, listed))
+
+
+def _of_file(path: str | os.PathLike[str]) -> Origins:
+    about = os.stat(path)
+    return frozenset({("file", about.st_dev, about.st_ino), ("path", os.path.realpath(path))})
+
+
+def _unreadable_origin() -> ParameterError:
+    return ParameterError("source", "could not be read", "a table whose columns and views you may see")
 
 
 def _number(thing: object) -> int:

@@ -8,14 +8,16 @@ from urllib.parse import parse_qsl
 
 from discreet.server.catalogue import ServiceRefusal
 
-__all__ = ["question_body", "question_fields", "read_fields", "stated_numbers"]
+__all__ = ["MOST_FIELDS", "question_body", "question_fields", "read_fields", "stated_numbers"]
 
-_MOST_FIELDS = 32
+MOST_FIELDS = 32
+"""How many fields a form has, unless it says otherwise."""
+
 _TERMS = ("epsilon", "delta", "confidence", "rows")
 _BOUGHT = {"": (), "bounds": ("bounds",), "limits": ("limits",), "both": ("bounds", "limits")}
 
 
-def read_fields(body: bytes, known: Iterable[str]) -> dict[str, str]:
+def read_fields(body: bytes, known: Iterable[str], *, most: int = MOST_FIELDS) -> dict[str, str]:
     """Return the fields of a form; missing ones are empty.
 
     Raises
@@ -29,7 +31,7 @@ def read_fields(body: bytes, known: Iterable[str]) -> dict[str, str]:
             keep_blank_values=True,
             strict_parsing=bool(body),
             errors="strict",
-            max_num_fields=_MOST_FIELDS,
+            max_num_fields=most,
         )
     except ValueError:
         raise ServiceRefusal("malformed") from None

@@ -77,5 +77,30 @@ TERMS = {
     "scope": "What a key may be used for, such as preview or ask.",
     "role": "An owner does everything; an analyst previews and asks; an auditor reads the ledger only.",
     "cap": "The most that may be spent: by all together, and by each analyst under it.",
+    "declaration": (
+        "What the owner says is public about the tables: who is a person, limits, bounds, keys, and the "
+        "budget. It is a file on the server's machine, and the ledger records every change of it."
+    ),
+    "version": (
+        "A name for the state of the data. Change it when the data change: answers are stored, and one for "
+        "other data would be wrong. It says nothing about the rows."
+    ),
+    "prepared": (
+        "The table is kept ready, which makes answers much faster. Rows over the limit are then left out "
+        "once, before any condition of a question, and later changes of the data are not seen."
+    ),
+    "two owners": (
+        "The ledger may ask that two owners agree to every change. One proposes it, another one agrees in "
+        "their own session. A key that was made over the network counts as its maker's."
+    ),
+    "exact counts": (
+        "Counts without noise. They are not protected: whoever sees them may learn something about one "
+        "person. They are for the owner of the data, who may look at the rows anyway, and for nobody else."
+    ),
+    "suggestion": (
+        "Noisy counts of how large values are, or of how many rows people have, from which bounds or a limit "
+        "are derived. It costs some of the budget, because it depends on the data; looking at the data "
+        "instead would reveal something for which nobody paid."
+    ),
 }
 """What each term means, by the term."""

@@ -11,7 +11,7 @@ from discreet.records import dataclass
 from discreet.server.catalogue import CATALOGUE, ServiceRefusal
 from discreet.server.guard import PASSED, App
 from discreet.server.pages.browser import BrowserEntrance
-from discreet.server.pages.forms import read_fields
+from discreet.server.pages.forms import MOST_FIELDS, read_fields
 from discreet.server.pages.history import AskedBefore
 from discreet.server.pages.inner_words import say
 from discreet.server.pages.sessions import BrowserSession
@@ -44,7 +44,7 @@ class Page:
     browser: BrowserEntrance
     words: App
 
-    async def fields(self, *known: str) -> dict[str, str]:
+    async def fields(self, *known: str, most: int = MOST_FIELDS) -> dict[str, str]:
         """Return what a form sent, if it is a form of this session.
 
         Raises
@@ -52,7 +52,7 @@ class Page:
         ServiceRefusal
             If it does not have the token of the session: another site may have made it.
         """
-        fields = read_fields(await self.request.body(), (TOKEN, *known))
+        fields = read_fields(await self.request.body(), (TOKEN, *known), most=most)
         if not self.session.has_token(fields[TOKEN]):
             raise ServiceRefusal("stale_form")
         return fields

@@ -10,8 +10,16 @@ from starlette.routing import Route
 
 from discreet.server.catalogue import ServiceRefusal, problem_of
 from discreet.server.guard import PASSED, App
-from discreet.server.pages import asking_pages, counting_pages, entering_pages, owner_pages, reading_pages
+from discreet.server.pages import asking_pages, counting_pages, entering_pages, reading_pages
 from discreet.server.pages.browser import BrowserEntrance
+from discreet.server.pages.owning import (
+    cap_pages,
+    changes,
+    check_pages,
+    key_pages,
+    suggestion_pages,
+    table_pages,
+)
 
 __all__ = ["pages_application"]
 
@@ -50,9 +58,23 @@ def pages_application(words: App, browser: BrowserEntrance) -> Starlette:
             Route("/ledger", reading_pages.ledger, methods=["GET"]),
             Route("/ledger", reading_pages.verify, methods=["POST"]),
             Route("/ledger/export", reading_pages.export),
-            Route("/owner", owner_pages.owner),
-            Route("/owner/create", owner_pages.create, methods=["POST"]),
-            Route("/owner/revoke", owner_pages.revoke, methods=["POST"]),
+            Route("/owner", key_pages.owner),
+            Route("/owner/create", key_pages.create, methods=["POST"]),
+            Route("/owner/revoke", key_pages.revoke, methods=["POST"]),
+            Route("/owner/caps", cap_pages.caps, methods=["GET"]),
+            Route("/owner/caps", cap_pages.change_caps, methods=["POST"]),
+            Route("/owner/caps/draft", cap_pages.draft_caps, methods=["POST"]),
+            Route("/owner/tables", table_pages.tables, methods=["GET"]),
+            Route("/owner/tables", table_pages.describe_source, methods=["POST"]),
+            Route("/owner/tables/draft", table_pages.draft_table, methods=["POST"]),
+            Route("/owner/tables/declare", table_pages.declare_table, methods=["POST"]),
+            Route("/owner/agree", changes.agree, methods=["POST"]),
+            Route("/owner/withdraw", changes.withdraw, methods=["POST"]),
+            Route("/owner/check", check_pages.check_form, methods=["GET"]),
+            Route("/owner/check", check_pages.check_table, methods=["POST"]),
+            Route("/owner/suggest", suggestion_pages.suggestions, methods=["GET"]),
+            Route("/owner/suggest", suggestion_pages.buy_suggestion, methods=["POST"]),
+            Route("/owner/suggest/preview", suggestion_pages.price_suggestion, methods=["POST"]),
         ],
         exception_handlers={ServiceRefusal: _problem, HTTPException: _problem, Exception: _problem},
     )

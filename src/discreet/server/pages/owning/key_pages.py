@@ -1,7 +1,4 @@
-"""The owner's page: keys, which can be created and revoked, and caps, which can be read.
-
-A cap is changed on the machine of the server, with a reason that the ledger records: no key does so here.
-"""
+"""Keys: all of them without their secrets; new ones, shown once; and the end of one."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ __all__ = ["create", "owner", "revoke"]
 
 
 async def owner(request: Request) -> Response:
-    """Show all keys, and the caps."""
+    """Show all keys."""
     return await _owner(page_of(request))
 
 
@@ -64,7 +61,6 @@ async def _owner(page: Page, *, status: int = 200, **shown: Any) -> Response:
         "owner",
         status=status,
         keys=list(reversed(found["keys"])),
-        spent=await page.say("spent") if "spent" in page.session.key.scopes else None,
         roles=[one for one, scopes in ROLES.items() if {*scopes} <= {*page.session.key.scopes}],
         days=min(90, left),
         now=now,

@@ -6,10 +6,10 @@ import pytest
 
 from cli.folder import COUNT, prepare
 from cli.program import refused
-from discreet.cli.shell_words import in_shell
 from discreet.data import Keys, Type
 from discreet.data.language.types import column_type
 from discreet.errors import ParameterError, UndeclaredColumn
+from discreet.front.shell_words import in_shell
 from discreet.privacy.rational import rational
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-from discreet.server.keys import SCOPES
-
 
 def made_key(answer) -> str:
     return re.search(r"discreet_[a-z2-7]{8}_[\w-]{43}", answer.text)[0]
@@ -64,13 +62,6 @@ def test_refusals_are_shown_in_the_page(dashboard):
     assert "is neither the prefix nor the name of a key" in answer.text
     assert owner.send("/pages/owner/revoke", which="strict", reason=" ").status_code == 422
     assert owner.get("/pages/owner").status_code == 200
-
-
-def test_caps_are_read_here_and_changed_elsewhere(dashboard):
-    page = dashboard.user("reading caps", "owner").get("/pages/owner").text
-    assert "discreet ledger amend" in page
-    assert "epsilon 40" in page
-    assert not [one for one in SCOPES if "amend" in one or "cap" in one]
 
 
 def test_the_words_for_keys_are_for_owners(dashboard):

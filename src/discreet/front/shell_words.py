@@ -1,4 +1,4 @@
-"""Advice that is written for Python, as it is written in a shell or in the declaration file."""
+"""Advice that is written for Python, as it is written in a shell, on a page or in the declaration file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Container
 
-from discreet.cli.template import quoted
+from discreet.front.toml_text import quoted
 
 __all__ = ["in_shell"]
 
