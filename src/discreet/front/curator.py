@@ -18,7 +18,15 @@ from discreet.curator.permit import abandon, largest_use
 from discreet.curator.request.compound_request import CompoundRequest
 from discreet.curator.request.statistic_request import StatisticRequest
 from discreet.errors import ParameterError
-from discreet.front import fits, limit_cuts, losses, other_relations, suggestions, syntheses
+from discreet.front import (
+    fits,
+    limit_cuts,
+    losses,
+    other_relations,
+    related_syntheses,
+    suggestions,
+    syntheses,
+)
 from discreet.front.arguments import declared_day, refuse_others, refuse_unnamed
 from discreet.front.balance import Remaining, Spent, spent_of
 from discreet.front.suggestions import Suggestion, apply_suggestions
@@ -376,6 +384,10 @@ class Curator(Door):
     graph, fixed = other_relations.graph_questions, other_relations.fixed_questions
     revealed, count_revealed = losses.revealed, losses.count_revealed
     synthesize, preview_synthesis = syntheses.synthesize, syntheses.preview_synthesis
+    synthesize_related, preview_related = (
+        related_syntheses.synthesize_related,
+        related_syntheses.preview_related,
+    )
     measure_fidelity, preview_fidelity = syntheses.measure_fidelity, syntheses.preview_fidelity
 
     def apply(self, *suggestions: Suggestion, reason: str = "suggested by paid answers") -> None:
