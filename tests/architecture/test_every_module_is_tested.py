@@ -200,6 +200,12 @@ REACHED_FROM = {
         "synthesis/asking/test_table_distances.py",
         ".measure_fidelity(",
     ),
+    "front/generators.py": ("synthesis/asking/test_generator_question.py", ".train_generator("),
+    "front/related_syntheses.py": ("synthesis/asking/test_related_release.py", ".synthesize_related("),
+    "synthesis/asking/generator_release.py": (
+        "synthesis/asking/test_generator_question.py",
+        ".columns_alone",
+    ),
     "synthesis/asking/synthesis_release.py": ("synthesis/asking/test_question.py", ".synthesize("),
     "synthesis/asking/table_synthesis.py": ("synthesis/asking/test_question.py", ".synthesize("),
     "synthesis/generators/base.py": ("synthesis/generators/test_pate_gan.py", ".release("),

@@ -1,7 +1,6 @@
 """The curator: private tables behind a budget, asked in SQL or like a dataframe.
 
-`preview`, `explain`, `request` and `ask` take one path: terms are checked here, `queries.asking` settles the
-question on them, and the door pays for it.
+`preview`, `explain`, `request`, `ask`: terms are checked here, `queries.asking` settles, the door pays.
 """
 
 from __future__ import annotations
@@ -18,15 +17,7 @@ from discreet.curator.permit import abandon, largest_use
 from discreet.curator.request.compound_request import CompoundRequest
 from discreet.curator.request.statistic_request import StatisticRequest
 from discreet.errors import ParameterError
-from discreet.front import (
-    fits,
-    limit_cuts,
-    losses,
-    other_relations,
-    related_syntheses,
-    suggestions,
-    syntheses,
-)
+from discreet.front import fits, limit_cuts, losses, other_relations, suggestions, syntheses
 from discreet.front.arguments import declared_day, refuse_others, refuse_unnamed
 from discreet.front.balance import Remaining, Spent, spent_of
 from discreet.front.suggestions import Suggestion, apply_suggestions
@@ -51,9 +42,8 @@ __all__ = ["Curator", "Question"]
 class Curator(Door):
     """Private tables, a budget and a ledger: preview, ask, pay, and get an answer with its error.
 
-    Takes what `Door` takes, and `today`: the day that CURRENT_DATE means in SQL, which the label of an answer
-    states. It is public, and may differ each time that a ledger is opened: a question that names it is then
-    another one.
+    Takes what `Door` takes, and `today`: the day that CURRENT_DATE means in SQL, which labels state. It is
+    public, and may differ each time that a ledger is opened: a question that names it is then another one.
 
     Examples
     --------
@@ -384,10 +374,8 @@ class Curator(Door):
     graph, fixed = other_relations.graph_questions, other_relations.fixed_questions
     revealed, count_revealed = losses.revealed, losses.count_revealed
     synthesize, preview_synthesis = syntheses.synthesize, syntheses.preview_synthesis
-    synthesize_related, preview_related = (
-        related_syntheses.synthesize_related,
-        related_syntheses.preview_related,
-    )
+    synthesize_related, preview_related = syntheses.synthesize_related, syntheses.preview_related
+    train_generator, preview_generator = syntheses.train_generator, syntheses.preview_generator
     measure_fidelity, preview_fidelity = syntheses.measure_fidelity, syntheses.preview_fidelity
 
     def apply(self, *suggestions: Suggestion, reason: str = "suggested by paid answers") -> None:

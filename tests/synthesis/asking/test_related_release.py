@@ -14,9 +14,7 @@ ASKED = {"columns": ["age", "sex"], "events": "visits", "event_columns": ["ward"
 
 @pytest.fixture
 def curator(tmp_path):
-    return dp.Curator(
-        tables(*clinic(300), limit=3), budget=dp.Budget(rho=100), ledger=tmp_path / "c.ledger"
-    )
+    return dp.Curator(tables(*clinic(300), limit=3), budget=dp.Budget(rho=100), ledger=tmp_path / "c.ledger")
 
 
 @pytest.mark.slow

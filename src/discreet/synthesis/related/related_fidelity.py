@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.array_types import Integers
 from discreet.synthesis.related.related_data import RelatedData
-from discreet.synthesis.release.fidelity import Fidelity, compared, variation
+from discreet.synthesis.release.fidelity import Fidelity, fidelity_of_codes, variation
 
 __all__ = ["RelatedFidelity", "related_fidelity"]
 
@@ -98,8 +98,8 @@ def related_fidelity(
     shape = (*domain.shape, *data.events.shape)
     every = (*domain.names, *data.events.names)
     return RelatedFidelity(
-        persons=compared(domain.names, domain.shape, people, made.persons, 2),
-        events=compared(data.events.names, data.events.shape, own, made.events, 2),
+        persons=fidelity_of_codes(domain.names, domain.shape, people, made.persons, 2),
+        events=fidelity_of_codes(data.events.names, data.events.shape, own, made.events, 2),
         across=_across(held, joined, len(domain.shape), shape, every),
         numbers=variation(people, made.persons, [len(domain.shape) - 1], domain.shape),
     )

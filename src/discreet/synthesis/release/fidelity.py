@@ -17,7 +17,7 @@ from discreet.synthesis.release.synthetic_data import SyntheticData
 if TYPE_CHECKING:
     from discreet.figures import Panels
 
-__all__ = ["Fidelity", "compared", "fidelity", "variation"]
+__all__ = ["Fidelity", "fidelity", "fidelity_of_codes", "variation"]
 
 _MOST_TABLE = 20_000_000
 _MOST_SETS = 2_000
@@ -98,10 +98,12 @@ def fidelity(
         Tables of up to so many columns are compared, 1 to 3; of larger numbers of tables, the first 2,000.
     """
     held, made = data.domain.codes(real), data.codes(rows, seed=seed)
-    return compared(data.domain.names, data.domain.shape, held, made, whole(ways, "ways", least=1, most=3))
+    return fidelity_of_codes(
+        data.domain.names, data.domain.shape, held, made, whole(ways, "ways", least=1, most=3)
+    )
 
 
-def compared(
+def fidelity_of_codes(
     names: Sequence[str], shape: Sequence[int], held: Integers, made: Integers, ways: int
 ) -> Fidelity:
     """Compare rows of codes with others: tables of up to so many columns, and correlations."""
