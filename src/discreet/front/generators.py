@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 from discreet.curator import Preview
 from discreet.front.arguments import refuse_others
 from discreet.privacy.offer import Offer
-from discreet.privacy.rational import Number, confidence_level
+from discreet.privacy.rational import Number, confidence_level, rational, whole
 from discreet.queries.counts.question import relation_of
 from discreet.queries.question.terms import ASSUMED_ROWS, CONFIDENCE
 
@@ -117,9 +117,13 @@ def preview_generator(
 def _options(
     teachers: int, rounds: int | None, queries: int | None, columns_share: Number | None, seed: int
 ) -> dict[str, Number | int]:
-    given = {"rounds": rounds, "queries": queries, "columns_share": columns_share}
-    stated = {name: value for name, value in given.items() if value is not None}
-    return {"teachers": teachers, "seed": seed, **stated}
+    given = {"teachers": teachers, "rounds": rounds, "queries": queries}
+    stated: dict[str, Number | int] = {
+        name: whole(value, name, least=1, most=1 << 20) for name, value in given.items() if value is not None
+    }
+    if columns_share is not None:
+        stated["columns_share"] = rational(columns_share, "columns_share")
+    return {**stated, "seed": whole(seed, "seed", least=0, most=2**62)}
 
 
 def _request(  # noqa: PLR0917

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from discreet.curator.request.fit_request import FitRequest
@@ -23,6 +24,7 @@ from discreet.synthesis.columns.coded_column import MOST_CELLS, CodedColumn, who
 from discreet.synthesis.columns.domain import CodedColumns
 
 if TYPE_CHECKING:
+    from discreet.synthesis.generators.base import GeneratorSynthesizer
     from discreet.synthesis.generators.generator_learner import GeneratorLearner
 
 __all__ = ["GENERATORS", "GeneratorQuestion"]
@@ -90,19 +92,35 @@ class GeneratorQuestion(LinearQuestion):
         return request
 
     def _learner(self, domain: CodedColumns, offer: Offer, rows: int) -> GeneratorLearner:
-        from discreet.synthesis.generators.g_pate import GPATE
         from discreet.synthesis.generators.generator_learner import GeneratorLearner
-        from discreet.synthesis.generators.pate_gan import PateGAN
 
-        kind = PateGAN if self.method == "PATE-GAN" else GPATE
-        given = {"columns": domain, "epsilon": offer.epsilon, "delta": offer.delta, "rows": rows}
-        try:
-            made = kind(**given, **self.options)  # type: ignore[arg-type]
-        except TypeError:
-            raise ParameterError(
-                "options", f"name what {self.method} does not take", "see its docstring"
-            ) from None
+        assert offer.epsilon is not None  # noqa: S101
+        assert offer.delta is not None  # noqa: S101
+        options = tuple(sorted((name, str(value)) for name, value in self.options.items()))
+        made = _synthesizer(self.method, domain, offer.epsilon, offer.delta, (("rows", str(rows)), *options))
         return GeneratorLearner(synthesizer=made)
 
     def __repr__(self) -> str:
         return f"GeneratorQuestion(source {self.table}; {', '.join(self.columns)}; {self.method})"
+
+
+@lru_cache(maxsize=16)
+def _synthesizer(
+    method: str,
+    domain: CodedColumns,
+    epsilon: Fraction,
+    delta: Fraction,
+    options: tuple[tuple[str, str], ...],
+) -> GeneratorSynthesizer:
+    """Return a synthesizer. Finding its noise takes seconds, and a request is made again to read an answer."""
+    from discreet.synthesis.generators.g_pate import GPATE
+    from discreet.synthesis.generators.pate_gan import PateGAN
+
+    kind = PateGAN if method == "PATE-GAN" else GPATE
+    given = {name: value if name == "columns_share" else int(value) for name, value in options}
+    try:
+        return kind(columns=domain, epsilon=epsilon, delta=delta, **given)  # type: ignore[arg-type]
+    except TypeError:
+        raise ParameterError(
+            "queries", f"is not what {method} takes", "none, for which it has a batch and directions"
+        ) from None
