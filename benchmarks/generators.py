@@ -1,7 +1,7 @@
 """Generator networks beside marginals: how far tables are from the real ones, and what is learned from rows.
 
     python -m benchmarks.generators ADULT [--epsilons 1 10] [--runs 3] [--delta 1e-9] [--methods …]
-    python -m benchmarks.generators IMAGES --images [--pixels 7] --delta 1e-5
+    python -m benchmarks.generators IMAGES --images [--pixels 7] --delta 1e-5 [--teachers 2000] [--rounds 50]
 
 ADULT is the folder of `benchmarks.synthesis`; four fifths of its rows are synthesized, and gradient-boosted
 trees that learned from synthetic rows are tested on the rest. IMAGES is a folder of `benchmarks.images`.
@@ -82,6 +82,8 @@ def main() -> None:
     parser.add_argument("--delta", default="1e-9")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--methods", nargs="*", default=list(METHODS))
+    parser.add_argument("--teachers", type=int)
+    parser.add_argument("--rounds", type=int)
     given = parser.parse_args()
     domain, train, test, target = images(given.folder, given.pixels) if given.images else adult(given.folder)
     learn = classified if given.images else accuracy
@@ -94,7 +96,11 @@ def main() -> None:
             found = []
             for run in range(given.runs):
                 before = time.process_time()
-                mechanism = METHODS[name](columns=domain, epsilon=epsilon, delta=given.delta)
+                stated = {"columns": domain, "epsilon": epsilon, "delta": given.delta}
+                if "PATE" in name:
+                    chosen = {"teachers": given.teachers, "rounds": given.rounds}
+                    stated |= {one: value for one, value in chosen.items() if value is not None}
+                mechanism = METHODS[name](**stated)
                 made = mechanism.release(train).codes(len(train), seed=run)
                 spent = time.process_time() - before
                 ways = [variation(train, made, shape, many) for many in (1, 2)]

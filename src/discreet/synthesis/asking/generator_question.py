@@ -112,7 +112,7 @@ def _synthesizer(
     delta: Fraction,
     options: tuple[tuple[str, str], ...],
 ) -> GeneratorSynthesizer:
-    """Return a synthesizer. Finding its noise takes seconds, and a request is made again to read an answer."""
+    """Return a synthesizer. Finding its noise takes seconds, and a request is made anew to read an answer."""
     from discreet.synthesis.generators.g_pate import GPATE
     from discreet.synthesis.generators.pate_gan import PateGAN
 
