@@ -146,16 +146,22 @@ def _pay(options: Namespace, question: dict[str, Any]) -> str:
                 note("a new ledger was made; keep it: another one over the same data voids the guarantee")
             paid = _previewed(curator, question).answered
             with working("synthesizing"):
-                buy = curator.synthesize_related if "events" in question else curator.synthesize
-                found = buy(**question, rows=options.rows)
+                found = _bought(curator, {**question, "rows": options.rows})
             return _delivered(
                 options, found, bill_of(curator, found.measured, options.analyst, paid_before=paid)
             )
 
 
 def _previewed(curator: Curator, question: dict[str, Any]) -> Preview:
-    related = "events" in question
-    return (curator.preview_related if related else curator.preview_synthesis)(**question)
+    if "events" in question:
+        return curator.preview_related(**question)
+    return curator.preview_synthesis(**question)
+
+
+def _bought(curator: Curator, question: dict[str, Any]) -> SynthesisRelease | RelatedRelease:
+    if "events" in question:
+        return curator.synthesize_related(**question)
+    return curator.synthesize(**question)
 
 
 def _delivered(options: Namespace, found: SynthesisRelease | RelatedRelease, bill: Bill) -> str:

@@ -119,13 +119,13 @@ class RelatedSynthesis(TableMechanism):
             values.append(one.counts.reshape(-1))
             margins.append(np.full(one.counts.size, count_margin(one, confidence)))
         counts, widths = np.concatenate(values), np.concatenate(margins)
-        column = AnswerColumn(
+        answered = AnswerColumn(
             name="n",
             values=np.concatenate([counted.values, counts]),
             lower=np.concatenate([counted.lower, counts - widths]),
             upper=np.concatenate([counted.upper, counts + widths]),
         )
-        return keys, column
+        return keys, answered
 
     def expectations(self, confidence: Fraction, rows: int) -> tuple[Expectation, ...]:
         """Return the margins of counts of persons and of events, if every person has one event at least."""

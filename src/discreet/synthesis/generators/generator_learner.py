@@ -159,7 +159,7 @@ class GeneratorLearner(Learner):
     def expectations(self, rows: int) -> tuple[Expectation, ...]:
         """Return the noise on votes, and on counts of the columns."""
         made = self.synthesizer
-        votes = float(made.aggregation.noise.sigma)
+        votes = float(made.aggregation.noise.sigma)  # type: ignore[attr-defined]
         found = [
             Expectation(
                 name="votes for a generated row",

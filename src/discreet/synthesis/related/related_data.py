@@ -103,14 +103,15 @@ class RelatedData:
         """Return both tables, column by column, in the units of the data. Keys are numbers from 1 on."""
         found = self.codes(persons, seed=seed)
         random = np.random.default_rng([seed, 3])
-        keys = np.arange(1, len(found.numbers) + 1)
+        keys: list[object] = list(range(1, len(found.numbers) + 1))
+        owners: list[object] = (found.owners + 1).tolist()
         people = self.persons.domain.decoded(found.persons, random)
         # The number of events comes last, and is left out: the table of events says it.
         named = dict(zip(self.names.columns, people.values(), strict=False))
         events = self.events.decoded(found.events, random)
         return {
-            self.names.persons: {self.names.person_key: keys.tolist(), **named},
-            self.names.events: {self.names.event_key: np.repeat(keys, found.numbers).tolist(), **events},
+            self.names.persons: {self.names.person_key: keys, **named},
+            self.names.events: {self.names.event_key: owners, **events},
         }
 
     def to_pandas(self, persons: int | None = None, *, seed: int = 0) -> dict[str, pandas.DataFrame]:
