@@ -10,7 +10,7 @@ import pyarrow
 import pytest
 
 import discreet as dp
-from data.conftest import postgres, postgres_engine  # noqa: F401
+from data.conftest import engine, postgres, postgres_engine, spark_engine  # noqa: F401
 from discreet.data import Limits, Salt, Source, compute
 from discreet.errors import ParameterError, UndeclaredColumn, UnsupportedQuery
 from discreet.noise import replay
@@ -172,17 +172,20 @@ def arrow(rows, types):
     return pyarrow.table({name: pyarrow.array(values, kind) for (name, kind), values in held})
 
 
-def test_postgresql_counts_the_same_tables(postgres_engine):  # noqa: F811
+@pytest.mark.slow
+def test_every_engine_counts_the_same_tables(engine):  # noqa: F811
     patients, visits = clinic(50)
+    patients += [(4, 1, None), (None, 1, "f")]
+    visits += [(4, "x", 9)] * 5 + [(7, "eyes", None), (None, "eyes", 1)]
     held = tables(patients, visits, limit=3)
     one = request(held)
     people = arrow(patients, {"patient": "int64", "age": "int64", "sex": "string"})
     events = arrow(visits, {"patient": "int64", "ward": "string", "cost": "int64"})
     other = {
-        "patients": postgres_engine.table(
+        "patients": engine.table(
             people, person="patient", limits=Limits(rows=1), columns=PATIENT_COLUMNS, version="1"
         ),
-        "visits": postgres_engine.table(
+        "visits": engine.table(
             events, person="patient", limits=Limits(rows=3), columns=VISIT_COLUMNS, version="1"
         ),
     }

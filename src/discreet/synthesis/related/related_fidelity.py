@@ -79,20 +79,24 @@ def related_fidelity(
         As for `RelatedData.to_pandas`: which synthetic rows.
     """
     names = data.names
-    keys, first = np.unique(np.asarray(persons[names.person_key]), return_index=True)
-    owners = np.asarray(events[names.event_key])
-    places = np.searchsorted(keys, owners).clip(0, max(len(keys) - 1, 0))
-    known = (keys[places] == owners) if len(keys) else np.zeros(len(owners), bool)
-    counted = np.bincount(places[known], minlength=len(keys))
+    first: dict[object, int] = {}
+    for place, key in enumerate(np.asarray(persons[names.person_key]).tolist()):
+        first.setdefault(key, place)
+    numbers = {key: number for number, key in enumerate(first)}
+    owners = np.asarray(events[names.event_key]).tolist()
+    found = np.fromiter((numbers.get(key, -1) for key in owners), np.int64, len(owners))
+    known = found >= 0
+    places, chosen = found[known], list(first.values())
+    counted = np.bincount(places, minlength=len(first))
     domain = data.persons.domain
     listed: dict[str, Any] = {
-        inner: np.asarray(persons[name])[first]
+        inner: np.asarray(persons[name])[chosen]
         for inner, name in zip(domain.names, names.columns, strict=False)
     }
     listed[domain.names[-1]] = counted
     people = domain.codes_of_all(listed)
     own = data.events.codes_of_all({name: np.asarray(events[name])[known] for name in data.events.names})
-    held = np.hstack([people[places[known]], own])
+    held = np.hstack([people[places], own])
     made = data.codes(rows, seed=seed)
     joined = np.hstack([made.persons[made.owners], made.events])
     shape = (*domain.shape, *data.events.shape)
