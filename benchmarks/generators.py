@@ -6,9 +6,9 @@
 ADULT is the folder of `benchmarks.synthesis`; four fifths of its rows are synthesized, and gradient-boosted
 trees that learned from synthetic rows are tested on the rest. IMAGES is a folder of `benchmarks.images`.
 Images are averaged in blocks, 7 by 7 of them unless stated, each of which is dark or light, above an eighth
-of the scale; with the class they are a table of 50 columns. A logistic regression that learned from synthetic
-images is tested on the test images. "As published" measures no columns: all that a generator knows is
-answers. Total variation is the mean over all tables of so many columns; seconds are of the processor.
+of the scale; with the class they are a table of 50 columns. A logistic regression that learned from 10,000
+synthetic images is tested on the test images. "As published" measures no columns: all that a generator knows
+is answers. Total variation is the mean over all tables of so many columns; seconds are of the processor.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ METHODS: dict[str, Any] = {
     "G-PATE, as published": lambda **stated: GPATE(**stated, columns_share=0),
 }
 DARK = 1 / 8
+LEARNED = 10_000
 
 
 def adult(folder: Path) -> tuple[CodedColumns, np.ndarray, np.ndarray, int]:
@@ -68,7 +69,10 @@ def classified(learned: np.ndarray, tested: np.ndarray, target: int) -> float:
     """Return how often a logistic regression that learned from some images is right about others."""
     from sklearn.linear_model import LogisticRegression
 
-    model: Any = LogisticRegression(max_iter=300).fit(np.delete(learned, target, axis=1), learned[:, target])
+    some = np.random.default_rng(0).permutation(learned)[:LEARNED]
+    if len(set(some[:, target])) < 2:
+        return float((tested[:, target] == some[0, target]).mean())
+    model: Any = LogisticRegression(max_iter=300).fit(np.delete(some, target, axis=1), some[:, target])
     return float(model.score(np.delete(tested, target, axis=1), tested[:, target]))
 
 
