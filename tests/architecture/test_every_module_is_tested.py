@@ -166,6 +166,8 @@ REACHED_FROM = {
     "figures/style.py": ("test_figures.py", "STYLES"),
     "front/arguments.py": ("front/test_curator.py", "did you mean"),
     "front/balance.py": ("front/test_curator.py", ".remaining"),
+    "front/generators.py": ("synthesis/asking/test_generator_question.py", ".train_generator("),
+    "front/related_syntheses.py": ("synthesis/asking/test_related_release.py", ".synthesize_related("),
     "front/syntheses.py": ("synthesis/asking/test_question.py", ".preview_synthesis("),
     "mechanisms/adaptive/plot.py": ("mechanisms/test_plot.py", "SmoothSensitivity"),
     "mechanisms/additive/base.py": ("mechanisms/additive/test_gaussian.py", ".release("),
@@ -205,6 +207,10 @@ REACHED_FROM = {
     "synthesis/asking/fidelity_question.py": (
         "synthesis/asking/test_table_distances.py",
         ".measure_fidelity(",
+    ),
+    "synthesis/asking/generator_release.py": (
+        "synthesis/asking/test_generator_question.py",
+        ".columns_alone",
     ),
     "synthesis/asking/synthesis_release.py": ("synthesis/asking/test_question.py", ".synthesize("),
     "synthesis/asking/table_synthesis.py": ("synthesis/asking/test_question.py", ".synthesize("),

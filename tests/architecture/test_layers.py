@@ -139,6 +139,8 @@ def test_randomness_enters_in_one_place():
         "synthesis/models/folding.py",
         "synthesis/models/row_model.py",
         "synthesis/models/tree_model.py",
+        "synthesis/related/event_model.py",
+        "synthesis/related/related_data.py",
         "synthesis/release/synthetic_data.py",
     }
     # This seeds what teachers of other libraries draw, so that none of it passes from one to the next.

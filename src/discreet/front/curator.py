@@ -1,7 +1,6 @@
 """The curator: private tables behind a budget, asked in SQL or like a dataframe.
 
-`preview`, `explain`, `request` and `ask` take one path: terms are checked here, `queries.asking` settles the
-question on them, and the door pays for it.
+`preview`, `explain`, `request`, `ask`: terms are checked here, `queries.asking` settles, the door pays.
 """
 
 from __future__ import annotations
@@ -43,9 +42,8 @@ __all__ = ["Curator", "Question"]
 class Curator(Door):
     """Private tables, a budget and a ledger: preview, ask, pay, and get an answer with its error.
 
-    Takes what `Door` takes, and `today`: the day that CURRENT_DATE means in SQL, which the label of an answer
-    states. It is public, and may differ each time that a ledger is opened: a question that names it is then
-    another one.
+    Takes what `Door` takes, and `today`: the day that CURRENT_DATE means in SQL, which labels state. It is
+    public, and may differ each time that a ledger is opened: a question that names it is then another one.
 
     Examples
     --------
@@ -376,6 +374,8 @@ class Curator(Door):
     graph, fixed = other_relations.graph_questions, other_relations.fixed_questions
     revealed, count_revealed = losses.revealed, losses.count_revealed
     synthesize, preview_synthesis = syntheses.synthesize, syntheses.preview_synthesis
+    synthesize_related, preview_related = syntheses.synthesize_related, syntheses.preview_related
+    train_generator, preview_generator = syntheses.train_generator, syntheses.preview_generator
     measure_fidelity, preview_fidelity = syntheses.measure_fidelity, syntheses.preview_fidelity
 
     def apply(self, *suggestions: Suggestion, reason: str = "suggested by paid answers") -> None:

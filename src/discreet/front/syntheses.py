@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 from discreet.curator import Preview, Release
 from discreet.front.arguments import refuse_others
+from discreet.front.generators import preview_generator, train_generator
+from discreet.front.related_syntheses import preview_related, synthesize_related
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number, confidence_level
 from discreet.queries.counts.question import relation_of
@@ -16,10 +18,20 @@ if TYPE_CHECKING:
     from discreet.curator.request.tabulated_request import TabulatedRequest
     from discreet.front.curator import Curator
     from discreet.queries import TableRequest
+    from discreet.synthesis.asking.fidelity_question import AnySynthesis
     from discreet.synthesis.asking.synthesis_release import SynthesisRelease
     from discreet.synthesis.methods.adaptive import WeightedSets
 
-__all__ = ["measure_fidelity", "preview_fidelity", "preview_synthesis", "synthesize"]
+__all__ = [
+    "measure_fidelity",
+    "preview_fidelity",
+    "preview_generator",
+    "preview_related",
+    "preview_synthesis",
+    "synthesize",
+    "synthesize_related",
+    "train_generator",
+]
 
 
 def synthesize(
@@ -115,7 +127,7 @@ def preview_synthesis(
 
 def measure_fidelity(
     curator: Curator,
-    made: SynthesisRelease,
+    made: AnySynthesis | Sequence[AnySynthesis],
     *unnamed: NoReturn,
     epsilon: Number | None = None,
     delta: Number | None = None,
@@ -128,13 +140,14 @@ def measure_fidelity(
     """Spend, then return how far a synthetic table is from the data: a report that may be shown to anyone.
 
     For every table of one column, or of two, the total variation of the data from the model, with its
-    interval; in the first line their mean. It has a price of its own. `discreet.synthesis.fidelity` is exact,
-    free, and not private.
+    interval; in the first line their mean. A generator stands beside the columns that it began with. It has a
+    price of its own. `discreet.synthesis.fidelity` is exact, free, and not private.
 
     Parameters
     ----------
-    made : SynthesisRelease
-        What `synthesize` of this curator returned.
+    made : SynthesisRelease, GeneratorRelease or RelatedRelease
+        What `synthesize`, `train_generator` or `synthesize_related` of this curator returned; or a list of
+        the first two, of the same rows and columns, to show methods side by side.
     epsilon, delta, rho : number, optional
         The offer: epsilon with delta, or rho.
     ways : int
@@ -161,7 +174,7 @@ def measure_fidelity(
 
 def preview_fidelity(
     curator: Curator,
-    made: SynthesisRelease,
+    made: AnySynthesis | Sequence[AnySynthesis],
     *unnamed: NoReturn,
     epsilon: Number | None = None,
     delta: Number | None = None,
@@ -181,7 +194,7 @@ def preview_fidelity(
     offer = Offer(epsilon=epsilon, delta=delta, rho=rho)
     curator.budget.check_offer(offer)
     request = fidelity_request(made, offer, ways, confidence_level(confidence))
-    return curator.preview_request(request, analyst=analyst, rows=made.data.total)
+    return curator.preview_request(request, analyst=analyst)
 
 
 def _request(  # noqa: PLR0917

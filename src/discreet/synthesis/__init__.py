@@ -8,8 +8,9 @@ measures tables of counts; models and rows are computed from these.
 - `Adaptive`: round by round, what the model so far gets most wrong.
 - `PateGAN`, `GPATE`: a generator network behind teachers that vote (`discreet[learn-torch]`).
 
-A curator does the same in one charge: ``clinic.synthesize("visits", ["age", "city"], rho=0.01)``.
-`fidelity` compares synthetic rows with real ones, for the owner: it is not private.
+A curator does the same in one charge: ``clinic.synthesize("visits", ["age", "city"], rho=0.01)``; and
+``clinic.synthesize_related`` makes two related tables, persons and events of each. `fidelity` and
+`related_fidelity` compare synthetic rows with real ones, for the owner: they are not private.
 """
 
 from typing import TYPE_CHECKING
@@ -19,6 +20,8 @@ from discreet.synthesis.columns.domain import CodedColumns
 from discreet.synthesis.methods.adaptive import Adaptive
 from discreet.synthesis.methods.independent import Independent
 from discreet.synthesis.methods.spanning_tree import SpanningTree
+from discreet.synthesis.related.related_data import RelatedData
+from discreet.synthesis.related.related_fidelity import RelatedFidelity, related_fidelity
 from discreet.synthesis.release.fidelity import Fidelity, fidelity
 from discreet.synthesis.release.synthetic_data import SyntheticData
 
@@ -35,9 +38,12 @@ __all__ = [
     "GeneratedData",
     "Independent",
     "PateGAN",
+    "RelatedData",
+    "RelatedFidelity",
     "SpanningTree",
     "SyntheticData",
     "fidelity",
+    "related_fidelity",
 ]
 
 publish(

@@ -92,6 +92,77 @@ def test_refusals_have_their_exit_codes_and_cost_nothing(options, words, code):
     assert not Path("clinic.ledger").exists()
 
 
+PATIENTS = """
+[tables.patients]
+source = "patients.csv"
+person = "patient_id"
+limits = { rows = 1 }
+
+[tables.patients.columns]
+sex = { keys = ["f", "m"] }
+"""
+RELATED = "synthesize patients sex --events visits age city --limit 2 --rho 0.5"
+
+
+@pytest.fixture
+def patients(clinic):
+    lines = ["patient_id,sex", *(f"{place},{'fm'[place % 2]}" for place in range(150))]
+    Path("patients.csv").write_text("\n".join([*lines, ""]))
+    clinic.write_text(clinic.read_text() + PATIENTS)
+    return clinic
+
+
+@pytest.mark.slow
+def test_patients_and_their_visits_are_two_files_and_one_charge(patients):
+    found = answered(
+        f"{RELATED} --rows 100 --output p.csv --events-output v.csv --label l.json --measured m.csv"
+    )
+    assert "wrote p.csv\nwrote v.csv" in found.output
+    assert "paid  rho 0.5" in found.output
+    persons = list(csv.DictReader(Path("p.csv").read_text().splitlines()))
+    events = list(csv.DictReader(Path("v.csv").read_text().splitlines()))
+    assert list(persons[0]) == ["patient_id", "sex"]
+    assert list(events[0]) == ["patient_id", "age", "city"]
+    assert len(persons) == 100
+    assert {one["patient_id"] for one in events} <= {one["patient_id"] for one in persons}
+    assert "visits_per_person" in Path("m.csv").read_text().splitlines()[0]
+    content = json.loads(answered(f"{RELATED} --rows 100 --format json").output)
+    assert len(content["synthetic"]["patients"]) == 100
+    assert content["stored"]
+    shown = answered(f"{RELATED} --rows 100").output
+    assert shown.startswith("patients\n")
+    assert "\n\nvisits\n" in shown
+    answered(f"{RELATED} --rows 100 --output p.parquet --events-output v.parquet")
+    assert open_file(patients).spent.requests == 1
+    assert VALUE not in found.output + shown
+
+
+def test_related_tables_are_previewed(patients):
+    found = answered(f"{RELATED} --preview --rows 9000").output
+    assert "9,000 persons" in found
+    assert "at most 2 rows per person" in found
+    assert not Path("clinic.ledger").exists()
+
+
+@pytest.mark.few(3)
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ("patients sex --events visits --rho 0.1", "--events name no column"),
+        ("patients sex --limit 2 --rho 0.1", "--limit goes with --events"),
+        (f"{RELATED[11:]} --method adaptive", "--method does not go with --events"),
+        (f"{RELATED[11:]} --drop-missing", "--drop-missing does not go with"),
+        (f"{RELATED[11:]} --output p.csv", "--events-output goes with --output"),
+        (f"{RELATED[11:]} --format csv", "--events-output goes with --output"),
+        (f"{RELATED[11:]} --output p.json --events-output v.json", "JSON holds both"),
+        (f"{RELATED[11:]} --output p.csv --events-output p.csv", "another file"),
+    ],
+)
+def test_options_that_do_not_go_with_two_tables_are_refused(patients, options, words):
+    assert words in refused(f"synthesize {options}", code=2)
+    assert not Path("clinic.ledger").exists()
+
+
 def test_the_declared_table_is_never_overwritten():
     before = Path("visits.csv").read_bytes()
     assert "declared" in refused(f"{TREE} --measured visits.csv --overwrite", code=7)

@@ -11,12 +11,16 @@ from discreet.cli.answering import previewed
 from discreet.cli.bill import bill_lines
 from discreet.cli.command import Command
 from discreet.cli.progress import note, working
+from discreet.cli.related_rows import render_related
 from discreet.cli.runs import whole_number
 from discreet.cli.synthetic_rows import render_rows
 from discreet.errors import ParameterError
 
 if TYPE_CHECKING:
+    from discreet.curator import Preview
     from discreet.front.bill import Bill
+    from discreet.front.curator import Curator
+    from discreet.synthesis.asking.related_release import RelatedRelease
     from discreet.synthesis.asking.synthesis_release import SynthesisRelease
 
 __all__ = ["SYNTHESIZE"]
@@ -31,6 +35,9 @@ examples:
     discreet synthesize visits age city --rho 0.02 --method spanning-tree --width age=10 --measured counts.csv
   some pairs matter more than others
     discreet synthesize visits age city cost --rho 0.02 --workload age,city=3 --workload city,cost
+  patients, and visits for each of them, of whom at most five count: two files, one charge
+    discreet synthesize patients age sex --events visits city cost --limit 5 --rho 0.02 \\
+      --output patients.csv --events-output visits.csv
 
 One charge buys noisy tables of counts; rows are drawn from a model of them, never from the data. So any
 number of rows costs the same, and another --seed draws other rows at no cost. Columns need declared keys or
@@ -43,6 +50,15 @@ _METHODS = {"adaptive": "adaptive", "spanning-tree": "spanning tree", "independe
 def _configure(parser: ArgumentParser) -> None:
     parser.add_argument("table", metavar="TABLE", help="a declared table")
     parser.add_argument("columns", metavar="COLUMN", nargs="+", help="its columns with keys or bounds")
+    parser.add_argument(
+        "--events",
+        nargs="+",
+        metavar="TABLE COLUMN",
+        help="rows for each person besides: a table of the same persons, and its columns",
+    )
+    parser.add_argument(
+        "--limit", type=whole_number, metavar="N", help="of --events: how many of a person count"
+    )
     declared.add_file_option(parser)
     offer = parser.add_argument_group("what is offered")
     offer.add_argument("--epsilon", metavar="E", help="with --delta")
@@ -55,7 +71,6 @@ def _configure(parser: ArgumentParser) -> None:
     made.add_argument(
         "--method",
         choices=tuple(_METHODS),
-        default="adaptive",
         help="adaptive chooses what the model gets most wrong; spanning-tree is faster (adaptive)",
     )
     made.add_argument(
@@ -77,6 +92,9 @@ def _configure(parser: ArgumentParser) -> None:
     made.add_argument("--seed", type=whole_number, default=0, metavar="S", help="draws other rows (0)")
     rendering.add_output_options(parser)
     parser.add_argument(
+        "--events-output", metavar="FILE", help="write the rows of --events to a new file, in the same form"
+    )
+    parser.add_argument(
         "--measured", metavar="FILE", help="write measured counts to a new file, with intervals"
     )
     charge_lines.add_log_option(parser)
@@ -84,9 +102,15 @@ def _configure(parser: ArgumentParser) -> None:
 
 def _run(options: Namespace) -> str:
     rendering.check_output(options)
-    new_files.refuse_taken("measured", options.measured, overwrite=options.overwrite)
-    if options.measured is not None and options.measured in {options.output, options.label}:
-        raise ParameterError("measured", "is another file of the answer", "another file")
+    for name, others in (
+        ("measured", ("output", "label")),
+        ("events_output", ("output", "label", "measured")),
+    ):
+        path = getattr(options, name)
+        new_files.refuse_taken(name, path, overwrite=options.overwrite)
+        if path is not None and path in {getattr(options, other) for other in others}:
+            raise ParameterError(name, "is another file of the answer", "another file")
+    _check_events(options)
     question = _question(options)
     return _preview(options, question) if options.preview else _pay(options, question)
 
@@ -97,11 +121,11 @@ def _preview(options: Namespace, question: dict[str, Any]) -> str:
     as_json = rendering.format_of(options) == "json"
     read = declared.declaration(options)
     with declared.rehearsal(read) as rehearsed:
-        found = rehearsed.preview_synthesis(**terms)
+        found = _previewed(rehearsed, terms)
         if not declared.exists(read.ledger):
             return previewed(found, "there is no ledger yet: as if nothing was spent", as_json=as_json)
         with declared.real(read, rehearsed) as curator:
-            return previewed(curator.preview_synthesis(**terms), "", as_json=as_json)
+            return previewed(_previewed(curator, terms), "", as_json=as_json)
 
 
 def _pay(options: Namespace, question: dict[str, Any]) -> str:
@@ -109,29 +133,49 @@ def _pay(options: Namespace, question: dict[str, Any]) -> str:
     from discreet.front.bill import bill_of
 
     read = declared.declaration(options)
-    written = ("output", "label", "measured") if options.overwrite else ()
+    written = ("output", "label", "measured", "events_output") if options.overwrite else ()
     for name in (*written, "log"):
         new_files.refuse_declared(name, getattr(options, name), declared.files(options, read))
     with declared.rehearsal(read) as rehearsed:
-        event = rehearsed.preview_synthesis(**question).event
+        event = _previewed(rehearsed, question).event
         is_new = not declared.exists(read.ledger)
         if is_new:
             rehearsed.account().check(options.analyst, event)
         with declared.real(read, rehearsed) as curator, charge_lines.logging_charges(options.log):
             if is_new:
                 note("a new ledger was made; keep it: another one over the same data voids the guarantee")
-            paid = curator.preview_synthesis(**question).answered
+            paid = _previewed(curator, question).answered
             with working("synthesizing"):
-                found = curator.synthesize(**question, rows=options.rows)
+                found = _bought(curator, {**question, "rows": options.rows})
             return _delivered(
                 options, found, bill_of(curator, found.measured, options.analyst, paid_before=paid)
             )
 
 
-def _delivered(options: Namespace, found: SynthesisRelease, bill: Bill) -> str:
+def _previewed(curator: Curator, question: dict[str, Any]) -> Preview:
+    if "events" in question:
+        return curator.preview_related(**question)
+    return curator.preview_synthesis(**question)
+
+
+def _bought(curator: Curator, question: dict[str, Any]) -> SynthesisRelease | RelatedRelease:
+    if "events" in question:
+        return curator.synthesize_related(**question)
+    return curator.synthesize(**question)
+
+
+def _delivered(options: Namespace, found: SynthesisRelease | RelatedRelease, bill: Bill) -> str:
     """Write the files, and return what is printed. If a file fails, the answer is still in the store."""
+    from discreet.synthesis.asking.related_release import RelatedRelease
+
     form = rendering.format_of(options)
-    content = render_rows(found, form, seed=options.seed, bill=bill.to_object())
+    bought = bill.to_object()
+    if isinstance(found, RelatedRelease):
+        content, events = render_related(found, form, seed=options.seed, bill=bought)
+        if options.events_output is not None:
+            new_files.write(options.events_output, events, overwrite=options.overwrite)
+    else:
+        content = render_rows(found, form, seed=options.seed, bill=bought)
     if options.label is not None:
         label = json.dumps(found.label, indent=2, ensure_ascii=False, allow_nan=False)
         new_files.write(options.label, f"{label}\n".encode(), overwrite=options.overwrite)
@@ -140,7 +184,8 @@ def _delivered(options: Namespace, found: SynthesisRelease, bill: Bill) -> str:
         new_files.write(options.measured, counts, overwrite=options.overwrite)
     if options.output is not None:
         new_files.write(options.output, content, overwrite=options.overwrite)
-        return "\n".join([f"wrote {options.output}", repr(found.data), bill_lines(bill)])
+        wrote = [f"wrote {name}" for name in (options.output, options.events_output) if name is not None]
+        return "\n".join([*wrote, repr(found.data), bill_lines(bill)])
     text = content.decode().removesuffix("\n")
     if form == "table":
         return f"{text}\n\n{bill_lines(bill)}"
@@ -149,21 +194,60 @@ def _delivered(options: Namespace, found: SynthesisRelease, bill: Bill) -> str:
 
 
 def _question(options: Namespace) -> dict[str, Any]:
-    """Return what `Curator.synthesize` and `preview_synthesis` take."""
+    """Return what `Curator.synthesize` and `preview_synthesis` take, or those of related tables."""
     offer = {name: getattr(options, name) for name in ("epsilon", "delta", "rho")}
     if offer["epsilon"] is None and offer["rho"] is None:
         raise ParameterError("epsilon", "is missing", "--epsilon E --delta D, or --rho R")
-    return {
-        "table": options.table,
+    stated = {
         "columns": options.columns,
         **{name: value for name, value in offer.items() if value is not None},
-        "method": _METHODS[options.method],
         "width": _widths(options.width or ()),
-        "workload": _workload(options.workload) if options.workload else None,
-        "missing": not options.drop_missing,
         "confidence": options.confidence,
         "analyst": options.analyst,
     }
+    if options.events:
+        from discreet.data import Limits
+
+        table, *columns = options.events
+        limits = None if options.limit is None else Limits(rows=options.limit)
+        return {
+            **stated,
+            "persons": options.table,
+            "events": table,
+            "event_columns": columns,
+            "limits": limits,
+        }
+    return {
+        **stated,
+        "table": options.table,
+        "method": _METHODS[options.method or "adaptive"],
+        "workload": _workload(options.workload) if options.workload else None,
+        "missing": not options.drop_missing,
+    }
+
+
+def _check_events(options: Namespace) -> None:
+    """Refuse options of one kind of tables with the other, before anything is charged."""
+    if not options.events:
+        for name in ("limit", "events_output"):
+            if getattr(options, name) is not None:
+                raise ParameterError(name, "goes with --events", "--events TABLE COLUMN")
+        return
+    if len(options.events) < 2:
+        raise ParameterError(
+            "events", "name no column", "a table and its columns, as in --events visits cost"
+        )
+    for name in ("method", "workload"):
+        if getattr(options, name):
+            raise ParameterError(name, "does not go with --events: a tree is chosen", f"no --{name}")
+    if options.drop_missing:
+        raise ParameterError("drop_missing", "does not go with --events", "no --drop-missing")
+    form = rendering.format_of(options)
+    if form == "json" and options.events_output is not None:
+        raise ParameterError("events_output", "is not needed: JSON holds both tables", "--output alone")
+    apart = (options.output is None) != (options.events_output is None) and form != "json"
+    if apart or (options.output is None and form == "csv" and not options.preview):
+        raise ParameterError("events_output", "goes with --output: two tables are two files", "both files")
 
 
 def _widths(typed: list[str] | tuple[()]) -> dict[str, str]:

@@ -14,16 +14,12 @@ from fractions import Fraction
 
 from discreet.array_types import Integers
 from discreet.curator.ledger import JsonValue
-from discreet.curator.request.identity import (
-    canonical_identity,
-    check_versioned,
-    check_versions,
-    keyed_digest,
-)
+from discreet.curator.request.identity import canonical_identity, check_versions, keyed_digest
 from discreet.curator.request.only_answer import drawn_once, read_drawn
 from discreet.curator.request.request import AnswerColumn, Expectation
 from discreet.curator.request.statistics.base import AnswerKeys
-from discreet.data import Plan, Table, compute, fresh_salt, sensitivity, to_object
+from discreet.data import Plan, Statistics, Table, compute, fresh_salt, sensitivity, to_object
+from discreet.data.language.relations import public_tables, sources_of
 from discreet.errors import EngineFailed, LedgerTampered, ParameterError
 from discreet.privacy.events import Event
 from discreet.privacy.rational import confidence_level
@@ -61,9 +57,13 @@ class TableMechanism(ABC):
     def covers(self, bound: Sensitivity) -> bool:
         """Return whether it is made for tables of which one person moves each at least that far."""
 
+    def covers_all(self, found: Sequence[Statistics]) -> bool:
+        """Return whether it is made for the tables of all plans, in their order."""
+        return all(self.covers(one.sensitivity) for each in found for one in each.statistics)
+
     @abstractmethod
     def draw(self, tables: Sequence[Integers]) -> JsonValue:
-        """Choose and measure, from the exact counts of every table of the plan, in order."""
+        """Choose and measure, from the exact counts of every table of all plans, in order."""
 
     @abstractmethod
     def finish(self, drawn: object, confidence: Fraction) -> tuple[AnswerKeys, AnswerColumn]:
@@ -88,23 +88,30 @@ class TabulatedRequest:
         What reads them.
     confidence : Fraction
         Of every interval.
+    further : tuple of Plan
+        More tables of counts, of other rows of the same persons. All are counted before anything is drawn.
     """
 
     plan: Plan
     versions: tuple[tuple[str, str], ...]
     mechanism: TableMechanism
     confidence: Fraction = Fraction(95, 100)
+    further: tuple[Plan, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.mechanism, TableMechanism):
             raise ParameterError("mechanism", "does not read tables of counts", "a TableMechanism")
-        check_versioned(self.versions, self.plan.source)
+        sources = [one.source for one in self.plans]
+        read = [name for one in sources for name in sources_of(one)]
+        read += [name for one in sources for name in public_tables(one)]
+        if tuple(name for name, _ in self.versions) != tuple(dict.fromkeys(read)):
+            raise ParameterError("versions", "are not those of the plans' tables", "one for each table")
         confidence_level(self.confidence)
 
     @property
     def plans(self) -> tuple[Plan, ...]:
-        """What is counted: one plan."""
-        return (self.plan,)
+        """What is counted: one plan, or several of the same persons."""
+        return (self.plan, *self.further)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -124,13 +131,15 @@ class TabulatedRequest:
     @property
     def identity(self) -> bytes:
         """Canonical bytes: equal for two requests exactly if they ask the same about the same data."""
-        content = {
+        content: dict[str, object] = {
             "confidence": str(self.confidence),
             "event": self.event.to_object(),
             "mechanism": type(self.mechanism).__name__,
             "parameters": self.mechanism.parameters,
             "plan": to_object(self.plan),
         }
+        if self.further:
+            content["further"] = [to_object(one) for one in self.further]
         return canonical_identity(content, self.versions)
 
     def digest(self, secret: bytes, declared: Mapping[str, JsonValue]) -> str:
@@ -140,8 +149,7 @@ class TabulatedRequest:
     def check(self, tables: Mapping[str, Table]) -> None:
         """Refuse tables that it was not made for, or in which one person can change more than it covers."""
         check_versions(self.versions, tables)
-        found = sensitivity(self.plan, tables)
-        if not all(self.mechanism.covers(one.sensitivity) for one in found.statistics):
+        if not self.mechanism.covers_all([sensitivity(one, tables) for one in self.plans]):
             raise ParameterError(
                 "request", "was made under other declarations than these", "one made for these tables"
             )
@@ -157,10 +165,11 @@ class TabulatedRequest:
         """
         exact = None
         with suppress(Exception):
-            exact = compute(self.plan, tables, salt=fresh_salt())
+            salt = fresh_salt()
+            exact = [compute(one, tables, salt=salt) for one in self.plans]
         if exact is None:
             raise EngineFailed
-        values = exact.values
+        values = [table for one in exact for table in one.values]
         return drawn_once(lambda: self.mechanism.draw(values))
 
     def opened(self, content: bytes) -> tuple[AnswerKeys, tuple[AnswerColumn, ...], bool]:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from math import log, prod, sqrt
 
 import numpy as np
@@ -17,7 +17,7 @@ from discreet.curator.ledger import JsonValue
 from discreet.curator.request.request import AnswerColumn, Expectation
 from discreet.curator.request.statistics.base import AnswerKeys
 from discreet.curator.request.tabulated_request import TableMechanism
-from discreet.errors import UnsupportedQuery
+from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.events import Event
 from discreet.privacy.sensitivity import Sensitivity
 from discreet.synthesis.measuring.steps import SCORE_STEPS, TableNoise, distance
@@ -59,19 +59,36 @@ class TableDistances(TableMechanism):
         How many rows of a person count.
     noise : TableNoise
         What is added to each distance, in steps.
+    beside : tuple of SyntheticData
+        Others of the same columns, each of which is compared with the data as well.
     """
 
     data: SyntheticData = field(repr=False)
     sets: tuple[tuple[int, ...], ...]
     rows: int
     noise: TableNoise
+    beside: tuple[SyntheticData, ...] = field(default=(), repr=False)
 
     @classmethod
-    def costing(cls, data: SyntheticData, rho: Fraction, rows: int, ways: int) -> TableDistances:
+    def costing(
+        cls,
+        data: SyntheticData,
+        rho: Fraction,
+        rows: int,
+        ways: int,
+        beside: tuple[SyntheticData, ...] = (),
+    ) -> TableDistances:
         """Return the report on all tables of so many columns that costs a rho."""
+        if any(one.domain != data.domain for one in beside):
+            raise ParameterError("beside", "has other columns or cells", "synthetic tables of the same cells")
         sets = compared_sets(data.domain.shape, ways)
-        noise = TableNoise.costing(rho / len(sets), SCORE_STEPS * rows)
-        return cls(data=data, sets=sets, rows=rows, noise=noise)
+        noise = TableNoise.costing(rho / (len(sets) * (1 + len(beside))), SCORE_STEPS * rows)
+        return cls(data=data, sets=sets, rows=rows, noise=noise, beside=beside)
+
+    @property
+    def compared(self) -> tuple[SyntheticData, ...]:
+        """All that are compared with the data, in order."""
+        return (self.data, *self.beside)
 
     @property
     def output(self) -> str:
@@ -80,21 +97,21 @@ class TableDistances(TableMechanism):
 
     @property
     def event(self) -> Event:
-        """One distance for each table."""
-        return self.noise.event * len(self.sets)
+        """One distance for each table of each model."""
+        return self.noise.event * (len(self.sets) * len(self.compared))
 
     @property
     def parameters(self) -> dict[str, JsonValue]:
         """What was released, by a hash of the measured counts, and which tables are compared with it."""
-        measured = [[list(one.columns), one.counts.reshape(-1).tolist()] for one in self.data.measured]
-        content = json.dumps([self.data.method, measured], separators=(",", ":")).encode()
         listed: list[JsonValue] = [list(one) for one in self.sets]
-        return {"compared": hashlib.sha256(content).hexdigest(), "sets": listed}
+        found: dict[str, JsonValue] = {"compared": _digest(self.data), "sets": listed}
+        return found | ({"beside": [_digest(one) for one in self.beside]} if self.beside else {})
 
     @property
     def remark(self) -> str:
         """What is compared."""
-        return f"{len(self.sets):,} tables of the data are compared with those of a released model"
+        models = "a released model" if not self.beside else f"{len(self.compared)} released models"
+        return f"{len(self.sets):,} tables of the data are compared with those of {models}"
 
     def covers(self, bound: Sensitivity) -> bool:
         """Return whether one person moves a table by no more rows than the noise was made for."""
@@ -103,52 +120,67 @@ class TableDistances(TableMechanism):
     def draw(self, tables: Sequence[Integers]) -> JsonValue:
         """Measure each distance."""
         found: list[JsonValue] = []
-        for chosen, table in zip(self.sets, tables, strict=True):
-            estimate = self.estimate(chosen)
+        listed = list(zip(self.sets, tables, strict=True))
+        for place, (chosen, table) in product(range(len(self.compared)), listed):
+            estimate = self.estimate(chosen, place)
             apart = distance(table.reshape(estimate.shape), estimate)
             noisy = self.noise.measured((0,), np.array([apart], np.int64)).counts
             found.append(int(noisy[0]))
         return found
 
-    def estimate(self, columns: tuple[int, ...]) -> Floats:
-        """Return the model's table of some columns: public."""
-        return self.data.model.table(columns)
+    def estimate(self, columns: tuple[int, ...], place: int = 0) -> Floats:
+        """Return a model's table of some columns: public."""
+        return self.compared[place].model.table(columns)
 
     def finish(self, drawn: object, confidence: Fraction) -> tuple[AnswerKeys, AnswerColumn]:
         """Return the total variation of every table with its interval; that of all on average first."""
-        if not isinstance(drawn, list) or len(drawn) != len(self.sets):
+        many = len(self.sets)
+        if not isinstance(drawn, list) or len(drawn) != many * len(self.compared):
             raise ValueError("not one distance for each table")
-        steps = np.array(drawn, np.int64).astype(np.float64)
-        scale, margin = self._scale, self._margin(confidence)
-        values = np.concatenate([[steps.mean()], steps]) / scale
-        widths = np.full(len(values), margin)
-        widths[0] = margin / sqrt(len(self.sets))
+        steps = np.array(drawn, np.int64).astype(np.float64).reshape(-1, many)
+        values = np.hstack([steps.mean(axis=1, keepdims=True), steps])
+        values /= np.array([[_scale(one)] for one in self.compared])
+        widths = np.array([[self._margin(one, confidence)] for one in self.compared]) * np.ones(many + 1)
+        widths[:, 0] /= sqrt(many)
         names = self.data.domain.names
-        tables = [", ".join(names[column] for column in chosen) for chosen in self.sets]
-        column = AnswerColumn(name=self.output, values=values, lower=values - widths, upper=values + widths)
-        return {"table": [MEAN, *tables]}, column
+        tables = [MEAN, *(", ".join(names[column] for column in chosen) for chosen in self.sets)]
+        flat, margins = values.reshape(-1), widths.reshape(-1)
+        column = AnswerColumn(name=self.output, values=flat, lower=flat - margins, upper=flat + margins)
+        if not self.beside:
+            return {"table": tables}, column
+        methods = [one.method for one in self.compared for _ in tables]
+        return {"method": methods, "table": tables * len(self.compared)}, column
 
     def expectations(self, confidence: Fraction, rows: int) -> tuple[Expectation, ...]:
         """Return the margin of each total variation."""
         return (
             Expectation(
                 name=self.output,
-                margin=self._margin(confidence),
-                standard_deviation=sqrt(self.noise.variance) / self._scale,
+                margin=self._margin(self.data, confidence),
+                standard_deviation=sqrt(self.noise.variance) / _scale(self.data),
                 assumes=f"{self.data.total:,} rows, as the released model says",
                 means=f"of each of {len(self.sets):,} tables; that of their mean is the "
                 f"{sqrt(len(self.sets)):.3g}th part",
             ),
         )
 
-    @property
-    def _scale(self) -> float:
-        """How many steps are a total variation of 1."""
-        return 2.0 * SCORE_STEPS * self.data.total
-
-    def _margin(self, confidence: Fraction) -> float:
+    def _margin(self, data: SyntheticData, confidence: Fraction) -> float:
         """Return half the width of an interval: noise of variance v is sub-Gaussian with it."""
-        return sqrt(2 * self.noise.variance * log(2 / float(1 - confidence))) / self._scale
+        return sqrt(2 * self.noise.variance * log(2 / float(1 - confidence))) / _scale(data)
+
+
+def _scale(data: SyntheticData) -> float:
+    """Return how many steps are a total variation of 1."""
+    return 2.0 * SCORE_STEPS * data.total
+
+
+def _digest(data: SyntheticData) -> str:
+    """Return a hash of what was released: of the measured counts, and of a network if there is one."""
+    measured = [[list(one.columns), one.counts.reshape(-1).tolist()] for one in data.measured]
+    held = hashlib.sha256(json.dumps([data.method, measured], separators=(",", ":")).encode())
+    for layer in getattr(data.model, "layers", ()):
+        held.update(layer.weights.tobytes() + layer.bias.tobytes())
+    return held.hexdigest()
 
 
 def compared_sets(shape: Sequence[int], ways: int) -> tuple[tuple[int, ...], ...]:

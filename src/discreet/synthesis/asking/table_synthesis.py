@@ -23,7 +23,7 @@ from discreet.synthesis.models.folding import JoinedCells
 from discreet.synthesis.models.measured import MeasuredTable
 from discreet.synthesis.release.synthetic_data import count_margin
 
-__all__ = ["ANSWER_NAMES", "TableSynthesis"]
+__all__ = ["ANSWER_NAMES", "TableSynthesis", "cell_labels"]
 
 ANSWER_NAMES = frozenset({"table", "n", "n_lower", "n_upper"})
 """The columns that the list of measured counts has besides those of the data."""
@@ -103,7 +103,7 @@ class TableSynthesis(TableMechanism):
         for place, one in enumerate(measured):
             names = ", ".join(columns[column].name for column in one.columns)
             labels = {
-                column: _labels(columns[column].labels, folds[column] if place >= many else None)
+                column: cell_labels(columns[column].labels, folds[column] if place >= many else None)
                 for column in one.columns
             }
             for combination in product(*(labels[column] for column in one.columns)):
@@ -140,7 +140,7 @@ class TableSynthesis(TableMechanism):
         )
 
 
-def _labels(labels: Sequence[object], fold: JoinedCells | None) -> list[object]:
+def cell_labels(labels: Sequence[object], fold: JoinedCells | None) -> list[object]:
     """Return what cells are called; a joined one by its first number, or as several keys."""
     if fold is None or fold.cells == len(labels):
         return list(labels)

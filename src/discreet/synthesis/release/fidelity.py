@@ -17,7 +17,7 @@ from discreet.synthesis.release.synthetic_data import SyntheticData
 if TYPE_CHECKING:
     from discreet.figures import Panels
 
-__all__ = ["Fidelity", "fidelity"]
+__all__ = ["Fidelity", "fidelity", "fidelity_of_codes", "variation"]
 
 _MOST_TABLE = 20_000_000
 _MOST_SETS = 2_000
@@ -97,26 +97,34 @@ def fidelity(
     ways : int
         Tables of up to so many columns are compared, 1 to 3; of larger numbers of tables, the first 2,000.
     """
-    most = whole(ways, "ways", least=1, most=3)
-    shape = data.domain.shape
     held, made = data.domain.codes(real), data.codes(rows, seed=seed)
+    return fidelity_of_codes(
+        data.domain.names, data.domain.shape, held, made, whole(ways, "ways", least=1, most=3)
+    )
+
+
+def fidelity_of_codes(
+    names: Sequence[str], shape: Sequence[int], held: Integers, made: Integers, ways: int
+) -> Fidelity:
+    """Compare rows of codes with others: tables of up to so many columns, and correlations."""
     distances: dict[int, dict[tuple[str, ...], float]] = {}
-    for many in range(1, min(most, len(shape)) + 1):
+    for many in range(1, min(ways, len(shape)) + 1):
         sets = islice(combinations(range(len(shape)), many), _MOST_SETS)
         distances[many] = {
-            tuple(data.domain.names[column] for column in chosen): _variation(held, made, chosen, shape)
+            tuple(names[column] for column in chosen): variation(held, made, chosen, shape)
             for chosen in sets
             if prod(shape[column] for column in chosen) <= _MOST_TABLE
         }
     return Fidelity(
-        names=data.domain.names,
+        names=tuple(names),
         distances=distances,
         real_correlations=_correlations(held),
         synthetic_correlations=_correlations(made),
     )
 
 
-def _variation(one: Integers, other: Integers, columns: Sequence[int], shape: Sequence[int]) -> float:
+def variation(one: Integers, other: Integers, columns: Sequence[int], shape: Sequence[int]) -> float:
+    """Return the total variation between the tables of some columns, of rows of codes and of others."""
     shares = [_shares(rows, columns, shape) for rows in (one, other)]
     return float(np.abs(shares[0] - shares[1]).sum() / 2)
 

@@ -1,0 +1,1 @@
+"""Two related tables: persons, and events of each of them."""
