@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from discreet.curator.request.tabulated_request import TabulatedRequest
-from discreet.data import ContingencyTable, Group, Relation, Table, sensitivity
+from discreet.data import Axis, ContingencyTable, Group, Keys, Relation, Source, Table, sensitivity
+from discreet.data.language.relations import Filter
+from discreet.data.language.row_facts import Determined, RowFact
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number
-from discreet.queries.counts.question import LinearQuestion
+from discreet.queries.counts.question import Domain, LinearQuestion
 from discreet.synthesis.asking.table_synthesis import ANSWER_NAMES, TableSynthesis
 from discreet.synthesis.columns.coded_column import MOST_CELLS, CodedColumn, whole_axis
 from discreet.synthesis.columns.domain import CodedColumns
@@ -48,6 +50,10 @@ class SynthesisQuestion(LinearQuestion):
         Whether what is missing or not declared is a value of its own; else such rows are left out.
     workload : sets of columns, optional
         For the adaptive method.
+    facts : tuple of Impossible and Determined
+        What is declared about rows, besides what the owner of the table declared.
+    chosen : mapping of columns to keys
+        Keys that were chosen privately, of columns that have none.
     """
 
     relation: Relation
@@ -56,6 +62,8 @@ class SynthesisQuestion(LinearQuestion):
     widths: Mapping[str, Number]
     missing: bool = True
     workload: WeightedSets | None = None
+    facts: tuple[RowFact, ...] = ()
+    chosen: Mapping[str, Keys] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -76,22 +84,52 @@ class SynthesisQuestion(LinearQuestion):
                 "give columns of the data other names"
             )
         public = self.domain(tables)
-        axes = [public.table_axis(name, self.widths.get(name), None, MOST_CELLS) for name in self.columns]
-        held = tuple(CodedColumn(axis=whole_axis(axis) if self.missing else axis) for axis in axes)
-        domain = CodedColumns(columns=held)
-        rows = self._rows(tables, public.source, domain)
-        made = self._synthesizer(domain, offer, rows)
+        facts = self.known_facts(tables)
+        mapped = {one.column for one in facts if isinstance(one, Determined) and one.mapping is not None}
+        listed = {name: None if name in mapped else self._column(public, name) for name in self.columns}
+        rows = self._rows(tables, public.source, CodedColumns.declared(listed))
+        made = self._synthesizer(listed, facts, offer, rows)
         made.check_cells()
+        held = made.counted.columns
         measures = tuple(
             ContingencyTable(axes=tuple(held[column].axis for column in chosen))
             for chosen in made.counted_sets
         )
+        present = () if self.missing else tuple(column.axis for column in held)
         return TabulatedRequest(
-            plan=Group(source=public.source, present=() if self.missing else tuple(axes), measures=measures),
+            plan=Group(source=public.source, present=present, measures=measures),
             versions=public.versions,
             mechanism=TableSynthesis(synthesizer=made),
             confidence=confidence,
         )
+
+    def known_facts(self, tables: Mapping[str, Table]) -> tuple[RowFact, ...]:
+        """Return the facts that were stated, and those of the table that are about these columns.
+
+        Filtered rows of a table keep to its facts; columns that are calculated need not.
+        """
+        source, known = self.relation, set(self.columns)
+        while isinstance(source, Filter):
+            source = source.source
+        found = tables.get(source.table) if isinstance(source, Source) else None
+        declared: tuple[RowFact, ...] = getattr(found, "facts", ())
+        follow = {one.column for one in self.facts if isinstance(one, Determined)}
+        kept = [
+            one
+            for one in declared
+            if set(one.columns) <= known and not (isinstance(one, Determined) and one.column in follow)
+        ]
+        return tuple(dict.fromkeys((*self.facts, *kept)))
+
+    def _column(self, public: Domain, name: str) -> CodedColumn:
+        """Return the cells of a column: by its declaration, or of keys that were chosen."""
+        if name in self.chosen:
+            # Missing values are a key of their own, so that the last cell is for other keys alone.
+            keys = Keys([*self.chosen[name].values, None])
+            plain = Axis(column=name, values=keys)
+            return CodedColumn(axis=whole_axis(plain) if self.missing else plain, chosen=True)
+        plain = public.table_axis(name, self.widths.get(name), None, MOST_CELLS)
+        return CodedColumn(axis=whole_axis(plain) if self.missing else plain)
 
     def _rows(self, tables: Mapping[str, Table], source: Relation, domain: CodedColumns) -> int:
         """Return how many rows of a person count."""
@@ -99,14 +137,22 @@ class SynthesisQuestion(LinearQuestion):
         (found,) = sensitivity(Group(source=source, measures=(table,)), tables).statistics
         return int(found.sensitivity.l1)
 
-    def _synthesizer(self, domain: CodedColumns, offer: Offer, rows: int) -> Synthesizer:
+    def _synthesizer(
+        self, listed: Mapping[str, CodedColumn | None], facts: tuple[RowFact, ...], offer: Offer, rows: int
+    ) -> Synthesizer:
         epsilon, delta, rho = offer.epsilon, offer.delta, offer.rho
         if self.method == "adaptive":
             return Adaptive(
-                columns=domain, rows=rows, workload=self.workload, epsilon=epsilon, delta=delta, rho=rho
+                columns=listed,
+                rows=rows,
+                workload=self.workload,
+                facts=facts,
+                epsilon=epsilon,
+                delta=delta,
+                rho=rho,
             )
         plain = Independent if self.method == "independent" else SpanningTree
-        return plain(columns=domain, rows=rows, epsilon=epsilon, delta=delta, rho=rho)
+        return plain(columns=listed, rows=rows, facts=facts, epsilon=epsilon, delta=delta, rho=rho)
 
     def __repr__(self) -> str:
         return f"SynthesisQuestion(source {self.table}; {', '.join(self.columns)}; {self.method})"

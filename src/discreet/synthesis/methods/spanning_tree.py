@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from discreet.array_types import Integers
+from discreet.data.language.row_facts import RowFact
 from discreet.privacy.events import Event, compose
 from discreet.privacy.rational import Number
 from discreet.synthesis.columns.domain import CodedColumns
@@ -17,14 +18,19 @@ from discreet.synthesis.measuring.exact_tables import ExactTables, FoldedTables
 from discreet.synthesis.measuring.stated_rho import StatedRho
 from discreet.synthesis.measuring.steps import TableChoice, TableNoise, distance, whole_scores
 from discreet.synthesis.methods.base import Synthesizer, all_pairs, checked_terms
+from discreet.synthesis.methods.model_facts import ModelFacts
 from discreet.synthesis.models.folding import FoldedModel, folded_measured
 from discreet.synthesis.models.measured import MeasuredTable
+from discreet.synthesis.models.possible_rows import PossibleRows
 from discreet.synthesis.models.tree_fit import column_tables, fitted_tree
 
 __all__ = ["SpanningTree"]
 
 _COLUMNS, _CHOICES = Fraction(2, 5), Fraction(1, 10)
 """The shares of rho for the columns and for the choices; the rest is for the pairs."""
+_TREE_CELLS = 1 << 18
+"""How many numbers a model under declared facts holds: pairs that need more are not chosen."""
+_STEPS, _LAST_STEPS = 40, 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
@@ -37,7 +43,7 @@ class SpanningTree(Synthesizer):
 
     Parameters
     ----------
-    columns, epsilon, delta, rho, rows
+    columns, epsilon, delta, rho, rows, facts
         As for `Independent`.
 
     Guarantee
@@ -67,6 +73,7 @@ class SpanningTree(Synthesizer):
     """
 
     domain: CodedColumns
+    facts: ModelFacts
     rows: int
     stated: StatedRho
     pairs: tuple[tuple[int, int], ...]
@@ -85,20 +92,26 @@ class SpanningTree(Synthesizer):
         delta: Number | None = None,
         rho: Number | None = None,
         rows: int = 1,
+        facts: Iterable[RowFact] | RowFact | None = None,
     ) -> None:
-        domain, spent, held = checked_terms(columns, epsilon, delta, rho, rows)
+        terms = checked_terms(columns, facts, epsilon, delta, rho, rows)
+        domain, held = terms.domain, terms.rows
         pairs = all_pairs(domain.shape)
+        possible = terms.facts.possible
+        if possible.zeros:
+            pairs = tuple(pair for pair in pairs if possible.cells_with([pair]) <= _TREE_CELLS)
         edges = _joins(len(domain.shape), pairs)
-        first = spent.rho * _COLUMNS if edges else spent.rho
-        rest = spent.rho * (1 - _COLUMNS - _CHOICES)
+        first = terms.rho * _COLUMNS if edges else terms.rho
+        rest = terms.rho * (1 - _COLUMNS - _CHOICES)
         self._set(
             domain=domain,
+            facts=terms.facts,
             rows=held,
-            stated=spent,
+            stated=terms.stated,
             pairs=pairs,
             edges=edges,
             column_noises=column_noises(domain.shape, first, held),
-            choice=TableChoice.costing(spent.rho * _CHOICES / edges, held) if edges else None,
+            choice=TableChoice.costing(terms.rho * _CHOICES / edges, held) if edges else None,
             pair_noise=TableNoise.costing(rest / edges, held) if edges else None,
         )
 
@@ -107,8 +120,9 @@ class SpanningTree(Synthesizer):
         """All columns, all choices, and all chosen pairs."""
         columns = compose([noise.event for noise in self.column_noises])
         if self.choice is None or self.pair_noise is None:
-            return columns
-        return compose([columns, self.choice.event * self.edges, self.pair_noise.event * self.edges])
+            return self.with_bought([columns])
+        pairs = [self.choice.event * self.edges, self.pair_noise.event * self.edges]
+        return self.with_bought([columns, *pairs])
 
     @property
     def sets(self) -> tuple[tuple[int, ...], ...]:
@@ -120,46 +134,67 @@ class SpanningTree(Synthesizer):
         """What is measured and chosen."""
         first = self.columns_measured
         if self.pair_noise is None:
-            return (first,)
+            return (first, *self.facts.steps)
         return (
             first,
             f"{self.edges} of {len(self.pairs):,} pairs are chosen, by how far they are from independent",
             f"their tables are measured, noise of deviation {self.pair_noise.variance**0.5:.4g}",
+            *self.facts.steps,
         )
 
     @property
     def variances(self) -> tuple[float, ...]:
         """Of the columns, and of the pairs."""
         pairs = () if self.pair_noise is None else (self.pair_noise.variance,) * self.edges
-        return tuple(noise.variance for noise in self.column_noises) + pairs
+        return tuple(noise.variance for noise in self.column_noises) + pairs + self.bought_variances
 
     def draw(self, tables: ExactTables) -> tuple[MeasuredTable, ...]:
         """Measure the columns, choose pairs, and measure them."""
         columns = self.measured_columns(tables)
         if self.choice is None or self.pair_noise is None:
-            return columns
+            return (*columns, *self.measured_mappings(tables))
         folds = self.folds(columns)
         folded = FoldedTables(tables=tables, folds=folds)
-        chosen = self._chosen(self.scores(folded, columns), self.choice)
-        return (*columns, *(self.pair_noise.measured(pair, folded.table(pair)) for pair in chosen))
+        room = self._room([fold.places for fold in folds])
+        chosen = self._chosen(self.scores(folded, columns), self.choice, room)
+        pairs = [self.pair_noise.measured(pair, folded.table(pair)) for pair in chosen]
+        return (*columns, *pairs, *self.measured_mappings(tables))
 
     def scores(self, tables: FoldedTables, columns: Sequence[MeasuredTable]) -> Integers:
-        """Return for every pair how far its table is from that of independent columns. Private."""
-        joined = [folded_measured(one, tables.folds) for one in columns]
-        estimates, total = column_tables([fold.cells for fold in tables.folds], joined)
-        return whole_scores(
-            [
-                distance(tables.table((one, other)), np.outer(estimates[one], estimates[other]) / total)
-                for one, other in self.pairs
-            ]
-        )
+        """Return for every pair how far its table is from that of independent columns. Private.
 
-    def _chosen(self, scores: Integers, choice: TableChoice) -> list[tuple[int, int]]:
-        """Choose pairs that join what was not joined, one after the other."""
+        Under declared facts it is that of columns which are as independent as the facts permit.
+        """
+        if self.facts.possible.zeros:
+            model = self.begun(columns, tables.folds, _STEPS)
+            estimates = model.tables(self.pairs)
+        else:
+            joined = [folded_measured(one, tables.folds) for one in columns]
+            alone, total = column_tables([fold.cells for fold in tables.folds], joined)
+            estimates = {(one, other): np.outer(alone[one], alone[other]) / total for one, other in self.pairs}
+        return whole_scores([distance(tables.table(pair), estimates[pair]) for pair in self.pairs])
+
+    def _room(self, places: Sequence[Integers]) -> PossibleRows | None:
+        """Return what the size of a model is counted by, if declared facts join columns, too."""
+        possible = self.facts.possible
+        return possible.joined(places) if possible.zeros else None
+
+    def _chosen(
+        self, scores: Integers, choice: TableChoice, room: PossibleRows | None
+    ) -> list[tuple[int, int]]:
+        """Choose pairs that join what was not joined, one after the other.
+
+        Where facts and pairs chosen before leave no room in the model for another, one of these is chosen
+        again: how often something is chosen and measured is fixed in advance.
+        """
         part = list(range(len(self.domain.shape)))
         found: list[tuple[int, int]] = []
         for _ in range(self.edges):
             places = [place for place, (one, other) in enumerate(self.pairs) if part[one] != part[other]]
+            if room is not None:
+                sizes = [room.cells_with([*found, self.pairs[place]]) for place in places]
+                fits = [place for place, size in zip(places, sizes, strict=True) if size <= _TREE_CELLS]
+                places = fits or [self.pairs.index(pair) for pair in dict.fromkeys(found)] or places
             one, other = self.pairs[places[choice.chosen(scores[places])]]
             found.append((one, other))
             joined, gone = part[one], part[other]
@@ -167,9 +202,13 @@ class SpanningTree(Synthesizer):
         return found
 
     def model(self, measured: Sequence[MeasuredTable]) -> FoldedModel:
-        """Return the tree of the chosen pairs, in closed form."""
+        """Return the tree of the chosen pairs, in closed form; under declared facts, by descent."""
         many = len(self.domain.shape)
         folds = self.folds(measured[:many])
+        possible = self.facts.possible
+        if possible.zeros:
+            grown = self.begun(measured[:many], folds, _STEPS).with_all(measured[many:], _LAST_STEPS)
+            return FoldedModel(model=grown.model, folds=folds, possible=possible)
         joined = [folded_measured(one, folds) for one in measured[:many]]
         model = fitted_tree([fold.cells for fold in folds], [*joined, *measured[many:]])
         return FoldedModel(model=model, folds=folds)

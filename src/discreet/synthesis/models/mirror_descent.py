@@ -9,6 +9,7 @@ import numpy as np
 from discreet.array_types import Floats
 from discreet.synthesis.models.junction_tree import JunctionTree
 from discreet.synthesis.models.measured import MeasuredTable
+from discreet.synthesis.models.possible_rows import PossibleRows
 from discreet.synthesis.models.propagation import model_of
 from discreet.synthesis.models.tree_model import TreeModel, expanded, summed_out
 
@@ -21,14 +22,24 @@ _LONGEST = 40
 _ENOUGH = 1e-7
 
 
-def started(tree: JunctionTree, before: JunctionTree | None, potentials: Potentials) -> Potentials:
-    """Return the potentials of the same model on another tree: each goes to a clique that holds its own."""
+def started(
+    tree: JunctionTree,
+    before: JunctionTree | None,
+    potentials: Potentials,
+    possible: PossibleRows | None = None,
+) -> Potentials:
+    """Return the potentials of the same model on another tree: each goes to a clique that holds its own.
+
+    What is not possible gets minus infinity, which no step changes.
+    """
     found = [np.zeros([tree.shape[column] for column in clique]) for clique in tree.cliques]
+    if possible is not None:
+        found = list(possible.potentials(tree))
     if before is not None:
         for clique, potential in zip(before.cliques, potentials, strict=True):
             place = tree.clique_of(clique)
             if place is not None:  # else it is learned again
-                found[place] += expanded(potential, clique, tree.cliques[place])
+                found[place] = found[place] + expanded(potential, clique, tree.cliques[place])
     return tuple(found)
 
 

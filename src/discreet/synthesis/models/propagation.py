@@ -12,14 +12,13 @@ from discreet.synthesis.models.tree_model import TreeModel, expanded
 
 __all__ = ["model_of"]
 
-_TINY = 1e-300
-
 
 def model_of(tree: JunctionTree, potentials: Sequence[Floats], total: float) -> TreeModel:
     """Return the model with P(x) in proportion to exp(the sum over cliques C of potential_C(x_C)).
 
     Messages go from the leaves to the root and back, each a sum over what a clique does not share (Lauritzen
-    & Spiegelhalter 1988). Afterwards every clique holds the logarithm of its own table.
+    & Spiegelhalter 1988). Afterwards every clique holds the logarithm of its own table. A potential may be
+    minus infinity: such rows have the probability 0, exactly. If no row is left, tables are not numbers.
     """
     held = [np.array(one, np.float64) for one in potentials]
     sent: list[Floats] = []
@@ -28,9 +27,12 @@ def model_of(tree: JunctionTree, potentials: Sequence[Floats], total: float) -> 
         parent = tree.cliques[branch.parent]
         held[branch.parent] += expanded(message, branch.separator, parent)
         sent.append(message)
-    held[0] -= _log_sum(held[0], tree.cliques[0], ())
+    with np.errstate(invalid="ignore"):
+        held[0] -= _log_sum(held[0], tree.cliques[0], ())
     for branch, message in zip(tree.branches, reversed(sent), strict=True):
-        back = _log_sum(held[branch.parent], tree.cliques[branch.parent], branch.separator) - message
+        # Where a child has nothing, it stays so, whatever comes back.
+        known = np.where(message > -np.inf, message, 0.0)
+        back = _log_sum(held[branch.parent], tree.cliques[branch.parent], branch.separator) - known
         held[branch.child] += expanded(back, branch.separator, tree.cliques[branch.child])
     return TreeModel(tree=tree, total=total, tables=tuple(np.exp(one) * total for one in held))
 
@@ -41,5 +43,7 @@ def _log_sum(table: Floats, held: ColumnSet, kept: ColumnSet) -> Floats:
     if not axes:
         return table
     largest = table.max(axis=axes, keepdims=True)
+    largest = np.where(largest > -np.inf, largest, 0.0)
     sums = np.exp(table - largest).sum(axis=axes)
-    return np.asarray(np.log(np.maximum(sums, _TINY)) + largest.reshape(sums.shape))
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(sums) + largest.reshape(sums.shape))
