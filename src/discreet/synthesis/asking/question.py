@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from discreet.curator.request.tabulated_request import TabulatedRequest
-from discreet.data import Axis, ContingencyTable, Group, Keys, Relation, Source, Table, sensitivity
+from discreet.data import ContingencyTable, Group, Keys, Relation, Source, Table, Type, count, sensitivity
+from discreet.data.language.declarations import KeyValue
+from discreet.data.language.measures import WholeAxis
 from discreet.data.language.relations import Filter
-from discreet.data.language.row_facts import Determined, RowFact
+from discreet.data.language.row_facts import Determined, Impossible, RowFact
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number
-from discreet.queries.counts.question import Domain, LinearQuestion
+from discreet.queries.counts.question import COUNT, Domain, LinearQuestion
+from discreet.queries.question.query import Query, key_of
 from discreet.synthesis.asking.table_synthesis import ANSWER_NAMES, TableSynthesis
 from discreet.synthesis.columns.coded_column import MOST_CELLS, CodedColumn, whole_axis
 from discreet.synthesis.columns.domain import CodedColumns
@@ -30,6 +34,11 @@ METHODS: dict[str, type[Synthesizer]] = {
     "spanning tree": SpanningTree,
 }
 """The methods by name."""
+_MADE_UP: dict[Type, tuple[KeyValue, ...]] = {
+    Type.BOOLEAN: (False,),
+    Type.DATE: (datetime.date(1970, 1, 1),),
+    Type.TEXT: ("none was chosen",),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -53,7 +62,7 @@ class SynthesisQuestion(LinearQuestion):
     facts : tuple of Impossible and Determined
         What is declared about rows, besides what the owner of the table declared.
     chosen : mapping of columns to keys
-        Keys that were chosen privately, of columns that have none.
+        Keys that were chosen privately, perhaps none, of columns that have no declared ones.
     """
 
     relation: Relation
@@ -63,13 +72,15 @@ class SynthesisQuestion(LinearQuestion):
     missing: bool = True
     workload: WeightedSets | None = None
     facts: tuple[RowFact, ...] = ()
-    chosen: Mapping[str, Keys] = field(default_factory=dict)
+    chosen: Mapping[str, tuple[KeyValue, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise ParameterError("method", "is not known", f"one of {sorted(METHODS)}")
         if self.workload is not None and self.method != "adaptive":
             raise ParameterError("workload", "is given for a method that chooses itself", "method='adaptive'")
+        if len(set(self.columns)) != len(self.columns):
+            raise ParameterError("columns", "name a column twice", "each column once")
         if not set(self.widths) <= set(self.columns):
             raise ParameterError("width", "is given for another column", f"one of {list(self.columns)}")
 
@@ -85,8 +96,13 @@ class SynthesisQuestion(LinearQuestion):
             )
         public = self.domain(tables)
         facts = self.known_facts(tables)
-        mapped = {one.column for one in facts if isinstance(one, Determined) and one.mapping is not None}
+        mapped = _mapped(facts)
         listed = {name: None if name in mapped else self._column(public, name) for name in self.columns}
+        facts += tuple(
+            Impossible({name: listed[name].labels[0]})  # type: ignore[union-attr]
+            for name, keys in self.chosen.items()
+            if not keys and listed.get(name) is not None
+        )
         rows = self._rows(tables, public.source, CodedColumns.declared(listed))
         made = self._synthesizer(listed, facts, offer, rows)
         made.check_cells()
@@ -95,7 +111,7 @@ class SynthesisQuestion(LinearQuestion):
             ContingencyTable(axes=tuple(held[column].axis for column in chosen))
             for chosen in made.counted_sets
         )
-        present = () if self.missing else tuple(column.axis for column in held)
+        present = () if self.missing else tuple(column.axis for column in held if not column.chosen)
         return TabulatedRequest(
             plan=Group(source=public.source, present=present, measures=measures),
             versions=public.versions,
@@ -121,13 +137,33 @@ class SynthesisQuestion(LinearQuestion):
         ]
         return tuple(dict.fromkeys((*self.facts, *kept)))
 
+    def unknown_keys(self, tables: Mapping[str, Table]) -> tuple[str, ...]:
+        """Return the columns that have neither keys nor numbers: their keys must be chosen first."""
+        public, mapped = self.domain(tables), _mapped(self.known_facts(tables))
+        return tuple(
+            name
+            for name in self.columns
+            if name not in mapped
+            and name in public.columns
+            and public.columns[name].keys is None
+            and not public.columns[name].type.is_number
+        )
+
+    def query_of(self, names: tuple[str, ...]) -> Query:
+        """Return the question by which the keys of some columns are chosen."""
+        keys = tuple(key_of(name) for name in names)
+        return Query(relation=self.relation, keys=keys, outputs=((COUNT, count()),))
+
     def _column(self, public: Domain, name: str) -> CodedColumn:
-        """Return the cells of a column: by its declaration, or of keys that were chosen."""
+        """Return the cells of a column: by its declaration, or of keys that were chosen.
+
+        Of these missing values are one more, so that the last cell is for other keys alone. If no key was
+        chosen, a made-up one, which no row of the model has, stands for them.
+        """
         if name in self.chosen:
-            # Missing values are a key of their own, so that the last cell is for other keys alone.
-            keys = Keys([*self.chosen[name].values, None])
-            plain = Axis(column=name, values=keys)
-            return CodedColumn(axis=whole_axis(plain) if self.missing else plain, chosen=True)
+            known = self.chosen[name] or _MADE_UP[public.columns[name].type]
+            axis = WholeAxis(column=name, values=Keys([*known, None]))
+            return CodedColumn(axis=axis, chosen=True)
         plain = public.table_axis(name, self.widths.get(name), None, MOST_CELLS)
         return CodedColumn(axis=whole_axis(plain) if self.missing else plain)
 
@@ -156,3 +192,8 @@ class SynthesisQuestion(LinearQuestion):
 
     def __repr__(self) -> str:
         return f"SynthesisQuestion(source {self.table}; {', '.join(self.columns)}; {self.method})"
+
+
+def _mapped(facts: tuple[RowFact, ...]) -> set[str]:
+    """Return the columns that are rebuilt by a declared mapping, and never read."""
+    return {one.column for one in facts if isinstance(one, Determined) and one.mapping is not None}

@@ -60,7 +60,9 @@ def edges_of(column: CodedColumn, chosen: Chosen) -> tuple[int, ...]:
 def cells_of(column: CodedColumn, chosen: Chosen) -> tuple[int, ...]:
     """Return the cells of the values of a column; every range must begin and end where cells do."""
     found: list[int] = []
-    if None in chosen.values and column.has_missing:
+    values = column.axis.values
+    null_is_key = isinstance(values, Keys) and values.has_null
+    if None in chosen.values and column.has_missing and not null_is_key:
         found.append(column.cells - 1)
     if isinstance(column.axis.values, Keys):
         return tuple(sorted({*found, *_key_places(column, column.axis.values, chosen)}))
