@@ -12,10 +12,13 @@ from discreet.cli.bill import bill_lines
 from discreet.cli.command import Command
 from discreet.cli.progress import note, working
 from discreet.cli.runs import whole_number
+from discreet.cli.stated_facts import stated_facts
 from discreet.cli.synthetic_rows import render_rows
 from discreet.errors import ParameterError
+from discreet.front.declaration import TableFacts
 
 if TYPE_CHECKING:
+    from discreet.data.language.row_facts import RowFact
     from discreet.front.bill import Bill
     from discreet.synthesis.asking.synthesis_release import SynthesisRelease
 
@@ -31,10 +34,17 @@ examples:
     discreet synthesize visits age city --rho 0.02 --method spanning-tree --width age=10 --measured counts.csv
   some pairs matter more than others
     discreet synthesize visits age city cost --rho 0.02 --workload age,city=3 --workload city,cost
+  Hamilton treats nobody under 15
+    discreet synthesize visits age city cost --rho 0.02 --impossible 'age<15, city=Hamilton'
 
 One charge buys noisy tables of counts; rows are drawn from a model of them, never from the data. So any
-number of rows costs the same, and another --seed draws other rows at no cost. Columns need declared keys or
-bounds. What is missing or not declared is a value of its own, unless --drop-missing leaves such rows out.
+number of rows costs the same, and another --seed draws other rows at no cost. What is missing or not declared
+is a value of its own, unless --drop-missing leaves such rows out. A column of text without declared keys has
+them chosen first, for --key-share of the offer: those that enough persons have, and all others as (other).
+
+Facts may be wrong about some rows: these are counted as any others, and no row of the answer is like them.
+--determined city=zip:cities.csv rebuilds one column from another by a public file, at no cost; without the
+file the mapping is bought: the most frequent city of each zip code, by a noisy table.
 """
 
 _METHODS = {"adaptive": "adaptive", "spanning-tree": "spanning tree", "independent": "independent"}
@@ -42,12 +52,13 @@ _METHODS = {"adaptive": "adaptive", "spanning-tree": "spanning tree", "independe
 
 def _configure(parser: ArgumentParser) -> None:
     parser.add_argument("table", metavar="TABLE", help="a declared table")
-    parser.add_argument("columns", metavar="COLUMN", nargs="+", help="its columns with keys or bounds")
+    parser.add_argument("columns", metavar="COLUMN", nargs="+", help="its columns")
     declared.add_file_option(parser)
     offer = parser.add_argument_group("what is offered")
     offer.add_argument("--epsilon", metavar="E", help="with --delta")
     offer.add_argument("--delta", metavar="D", help="with --epsilon: marginals get normal noise")
     offer.add_argument("--rho", metavar="R", help="instead: zero-concentrated privacy")
+    offer.add_argument("--key-share", metavar="S", help="for choosing keys that nobody declared (0.2)")
     offer.add_argument("--confidence", default="0.95", metavar="C", help="of measured counts (0.95)")
     offer.add_argument("--analyst", default="", metavar="NAME", help="who asks, for caps per analyst")
     offer.add_argument("--preview", action="store_true", help="show what it would cost; spends nothing")
@@ -66,6 +77,18 @@ def _configure(parser: ArgumentParser) -> None:
         action="append",
         metavar="COLUMN,COLUMN[=WEIGHT]",
         help="a table that should be right, for adaptive; may be repeated; by default all pairs",
+    )
+    made.add_argument(
+        "--impossible",
+        action="append",
+        metavar="'COLUMN<N, COLUMN=KEY'",
+        help="values that no row has together, besides declared facts; may be repeated",
+    )
+    made.add_argument(
+        "--determined",
+        action="append",
+        metavar="COLUMN=BY[:FILE]",
+        help="a column that follows from another, by a CSV file or by what is measured; may be repeated",
     )
     made.add_argument("--drop-missing", action="store_true", help="leave rows with a missing value out")
     made.add_argument(
@@ -87,7 +110,7 @@ def _run(options: Namespace) -> str:
     new_files.refuse_taken("measured", options.measured, overwrite=options.overwrite)
     if options.measured is not None and options.measured in {options.output, options.label}:
         raise ParameterError("measured", "is another file of the answer", "another file")
-    question = _question(options)
+    question = {**_question(options), "facts": _facts(options)}
     return _preview(options, question) if options.preview else _pay(options, question)
 
 
@@ -161,9 +184,19 @@ def _question(options: Namespace) -> dict[str, Any]:
         "width": _widths(options.width or ()),
         "workload": _workload(options.workload) if options.workload else None,
         "missing": not options.drop_missing,
+        "key_share": options.key_share,
         "confidence": options.confidence,
         "analyst": options.analyst,
     }
+
+
+def _facts(options: Namespace) -> tuple[RowFact, ...]:
+    """Return the facts that were typed; their values are of the types that the file declares."""
+    if not options.impossible and not options.determined:
+        return ()
+    found = declared.declaration(options).tables.get(options.table)
+    columns = found.columns if isinstance(found, TableFacts) else {}
+    return stated_facts(options.impossible or (), options.determined or (), columns)
 
 
 def _widths(typed: list[str] | tuple[()]) -> dict[str, str]:

@@ -231,7 +231,7 @@ class Axis:
             raise UnsupportedQuery("a cell of an axis holds several keys; list fewer keys, or give bounds")
         _check(isinstance(self.cuts, tuple) and all(type(cut) is int for cut in self.cuts))
         if self.cuts:
-            within = isinstance(self.values, Bounds) and 0 < self.cuts[0] and self.cuts[-1] < self._points
+            within = isinstance(self.values, Bounds) and self.cuts[0] > 0 and self.cuts[-1] < self._points
             _check(within and len(self.cuts) <= MOST_CUTS and all(cut % self.width for cut in self.cuts))
             _check(all(one < other for one, other in pairwise(self.cuts)))
 

@@ -147,7 +147,9 @@ class Determined(Record):
             )
         if mapping is not None and (not isinstance(mapping, Mapping) or not mapping):
             raise ParameterError("mapping", "is not a mapping of values", '{"100": "Taipei"}')
-        pairs = None if mapping is None else tuple((Chosen(key), _result(one)) for key, one in mapping.items())
+        pairs = (
+            None if mapping is None else tuple((Chosen(key), _result(one)) for key, one in mapping.items())
+        )
         self._set(column=column, by=by, mapping=pairs)
 
     @property
@@ -173,9 +175,7 @@ RowFact: TypeAlias = Impossible | Determined
 
 def checked_facts(facts: Iterable[RowFact] | RowFact | None) -> tuple[RowFact, ...]:
     """Return facts, each once; refuse what is not one, and columns that follow from two others."""
-    listed = (
-        () if facts is None else (facts,) if isinstance(facts, Impossible | Determined) else tuple(facts)
-    )
+    listed = () if facts is None else (facts,) if isinstance(facts, Impossible | Determined) else tuple(facts)
     if not all(isinstance(one, Impossible | Determined) for one in listed):
         raise ParameterError("facts", "hold something else", f"Impossible({_SAY}) or Determined(…, by=…)")
     found = tuple(dict.fromkeys(listed))
@@ -185,9 +185,7 @@ def checked_facts(facts: Iterable[RowFact] | RowFact | None) -> tuple[RowFact, .
     return found
 
 
-def facts_about(
-    columns: Schema, facts: Iterable[RowFact] | RowFact | None
-) -> tuple[RowFact, ...]:
+def facts_about(columns: Schema, facts: Iterable[RowFact] | RowFact | None) -> tuple[RowFact, ...]:
     """Return facts about columns of a table; a column with a declared mapping need not be one of them."""
     found = checked_facts(facts)
     mapped = {one.column for one in found if isinstance(one, Determined) and one.mapping is not None}

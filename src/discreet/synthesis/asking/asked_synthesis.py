@@ -1,4 +1,4 @@
-"""A synthetic table asked of a curator: keys that nobody declared are chosen first, for a part of the offer."""
+"""A synthetic table asked of a curator: keys that nobody declared are chosen first, from the same offer."""
 
 from __future__ import annotations
 

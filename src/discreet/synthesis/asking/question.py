@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from discreet.curator.request.tabulated_request import TabulatedRequest
-from discreet.data import ContingencyTable, Group, Keys, Relation, Source, Table, Type, count, sensitivity
+from discreet.data import (
+    ContingencyTable,
+    Dates,
+    Group,
+    Keys,
+    Relation,
+    Source,
+    Table,
+    Type,
+    col,
+    count,
+    sensitivity,
+)
 from discreet.data.language.declarations import KeyValue
 from discreet.data.language.measures import WholeAxis
-from discreet.data.language.relations import Filter
+from discreet.data.language.relations import Derive, Filter, Named
 from discreet.data.language.row_facts import Determined, Impossible, RowFact
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.offer import Offer
@@ -19,7 +31,7 @@ from discreet.privacy.rational import Number
 from discreet.queries.counts.question import COUNT, Domain, LinearQuestion
 from discreet.queries.question.query import Query, key_of
 from discreet.synthesis.asking.table_synthesis import ANSWER_NAMES, TableSynthesis
-from discreet.synthesis.columns.coded_column import MOST_CELLS, CodedColumn, whole_axis
+from discreet.synthesis.columns.coded_column import EPOCH, MOST_CELLS, CodedColumn, coded, whole_axis
 from discreet.synthesis.columns.domain import CodedColumns
 from discreet.synthesis.methods.adaptive import Adaptive, WeightedSets
 from discreet.synthesis.methods.base import Synthesizer
@@ -94,10 +106,11 @@ class SynthesisQuestion(LinearQuestion):
                 f"the answer has columns of its own that are called {', '.join(map(repr, taken))}; "
                 "give columns of the data other names"
             )
-        public = self.domain(tables)
         facts = self.known_facts(tables)
         mapped = _mapped(facts)
-        listed = {name: None if name in mapped else self._column(public, name) for name in self.columns}
+        days = self._days(tables, mapped)
+        public = replace(self, relation=_numbered(self.relation, days)).domain(tables)
+        listed = {name: None if name in mapped else self._column(public, name, days) for name in self.columns}
         facts += tuple(
             Impossible({name: listed[name].labels[0]})  # type: ignore[union-attr]
             for name, keys in self.chosen.items()
@@ -146,15 +159,31 @@ class SynthesisQuestion(LinearQuestion):
             if name not in mapped
             and name in public.columns
             and public.columns[name].keys is None
+            and public.columns[name].dates is None
             and not public.columns[name].type.is_number
         )
+
+    def _days(self, tables: Mapping[str, Table], mapped: set[str]) -> dict[str, Dates]:
+        """Return the columns of all days from one to another: their cells are numbers of days after 1970.
+
+        Columns of some days, such as the first of each month, have keys.
+        """
+        known = self.domain(tables).columns
+        found: dict[str, Dates] = {}
+        for name in (name for name in self.columns if name not in mapped and name in known):
+            days, keys = known[name].dates, known[name].keys
+            if days is None or known[name].type is not Type.DATE:
+                continue
+            if keys is None or len(keys) == (days.last - days.first).days + 1:
+                found[name] = days
+        return found
 
     def query_of(self, names: tuple[str, ...]) -> Query:
         """Return the question by which the keys of some columns are chosen."""
         keys = tuple(key_of(name) for name in names)
         return Query(relation=self.relation, keys=keys, outputs=((COUNT, count()),))
 
-    def _column(self, public: Domain, name: str) -> CodedColumn:
+    def _column(self, public: Domain, name: str, days: Mapping[str, Dates]) -> CodedColumn:
         """Return the cells of a column: by its declaration, or of keys that were chosen.
 
         Of these missing values are one more, so that the last cell is for other keys alone. If no key was
@@ -164,7 +193,10 @@ class SynthesisQuestion(LinearQuestion):
             known = self.chosen[name] or _MADE_UP[public.columns[name].type]
             axis = WholeAxis(column=name, values=Keys([*known, None]))
             return CodedColumn(axis=axis, chosen=True)
-        plain = public.table_axis(name, self.widths.get(name), None, MOST_CELLS)
+        width = self.widths.get(name)
+        if name in days:
+            return coded(name, days[name], missing=self.missing, width=width)
+        plain = public.table_axis(name, width, None, MOST_CELLS)
         return CodedColumn(axis=whole_axis(plain) if self.missing else plain)
 
     def _rows(self, tables: Mapping[str, Table], source: Relation, domain: CodedColumns) -> int:
@@ -197,3 +229,11 @@ class SynthesisQuestion(LinearQuestion):
 def _mapped(facts: tuple[RowFact, ...]) -> set[str]:
     """Return the columns that are rebuilt by a declared mapping, and never read."""
     return {one.column for one in facts if isinstance(one, Determined) and one.mapping is not None}
+
+
+def _numbered(relation: Relation, days: Iterable[str]) -> Relation:
+    """Return rows in which days are numbers: how many days after the first of 1970 they are."""
+    named = tuple(
+        Named(name=name, expression=col(name).days_since(EPOCH).expression) for name in sorted(days)
+    )
+    return Derive(source=relation, columns=named) if named else relation

@@ -17,7 +17,8 @@ from discreet.data.language.declarations import CLAMP, DROP, KeyValue
 from discreet.data.language.measures import MOST_CUTS, WholeAxis
 from discreet.data.language.types import Type
 from discreet.errors import ParameterError
-from discreet.queries.counts.cells import default_width, grid_points, labels
+from discreet.privacy.rational import Number
+from discreet.queries.counts.cells import default_width, grid_points, labels, widened
 
 __all__ = ["EPOCH", "MOST_CELLS", "OTHER", "CodedColumn", "coded", "whole_axis"]
 
@@ -142,7 +143,9 @@ class CodedColumn:
         return self.axis.listed
 
 
-def coded(name: str, declared: object, *, missing: bool, most: int = MOST_CELLS) -> CodedColumn:
+def coded(
+    name: str, declared: object, *, missing: bool, most: int = MOST_CELLS, width: Number | None = None
+) -> CodedColumn:
     """Return the cells of a column that is declared: by a public rule, from the declaration alone."""
     dates = isinstance(declared, Dates)
     if isinstance(declared, Dates):
@@ -153,7 +156,7 @@ def coded(name: str, declared: object, *, missing: bool, most: int = MOST_CELLS)
     if isinstance(declared, Keys):
         plain = Axis(column=name, values=declared)
     elif isinstance(declared, Bounds):
-        plain = default_width(name, declared, most)
+        plain = default_width(name, declared, most) if width is None else widened(name, declared, width)
     else:
         raise ParameterError("columns", f"says nothing that is known of {name!r}", _SAY)
     return CodedColumn(axis=whole_axis(plain) if missing else plain, dates=dates)

@@ -64,6 +64,8 @@ def cells_of(column: CodedColumn, chosen: Chosen) -> tuple[int, ...]:
     null_is_key = isinstance(values, Keys) and values.has_null
     if None in chosen.values and column.has_missing and not null_is_key:
         found.append(column.cells - 1)
+    if (None, None) in chosen.ranges and column.has_missing and null_is_key:
+        found.append(column.cells - 1)  # keys that are not listed, which are values, too
     if isinstance(column.axis.values, Keys):
         return tuple(sorted({*found, *_key_places(column, column.axis.values, chosen)}))
     starts = column.axis.starts
@@ -80,12 +82,12 @@ def _key_places(column: CodedColumn, keys: Keys, chosen: Chosen) -> list[int]:
     places = [known.get((type(value), value), -1) for value in single]
     if -1 in places and not column.chosen:
         raise ParameterError(
-            "facts", f"name a value of {column.name!r} that is not one of its keys", f"keys such as {listed[0]!r}"
+            "facts",
+            f"name a value of {column.name!r} that is not one of its keys",
+            f"keys such as {listed[0]!r}",
         )
     places += [
-        place
-        for place, key in enumerate(listed)
-        if any(Chosen(span).holds(key) for span in chosen.ranges)
+        place for place, key in enumerate(listed) if any(Chosen(span).holds(key) for span in chosen.ranges)
     ]
     return [place for place in places if place >= 0]
 
@@ -114,7 +116,9 @@ def grid_spans(column: CodedColumn, chosen: Chosen, *, refuse: bool = True) -> l
             continue
         if first >= after:
             raise ParameterError(
-                "facts", f"have a range of {column.name!r} in which its bounds leave nothing", "one within them"
+                "facts",
+                f"have a range of {column.name!r} in which its bounds leave nothing",
+                "one within them",
             )
         found.append((first, after))
     return found
@@ -123,7 +127,11 @@ def grid_spans(column: CodedColumn, chosen: Chosen, *, refuse: bool = True) -> l
 def _number(column: CodedColumn, value: object) -> Fraction:
     """Return a number, or the number of a day; refuse what the column cannot hold."""
     day = isinstance(value, datetime.date)
-    if day == column.dates and isinstance(value, int | Fraction | datetime.date) and not isinstance(value, bool):
+    if (
+        day == column.dates
+        and isinstance(value, int | Fraction | datetime.date)
+        and not isinstance(value, bool)
+    ):
         return Fraction((value - EPOCH).days) if isinstance(value, datetime.date) else Fraction(value)
     raise ParameterError(
         "facts",

@@ -268,9 +268,10 @@ def _weighted(
         cells = prod(domain.shape[column] for column in chosen)
         joined = possible.cells_with([chosen]) if possible.zeros and cells <= most else 0
         if max(cells, joined) > min(MOST_TABLE_CELLS, most):
+            beside = f", which needs a model of {joined:,} beside the facts" if joined else ""
             raise ParameterError(
                 "workload",
-                f"has a table of {cells:,} cells{f', in a model of {joined:,} with the facts' * (joined > 0)}",
+                f"has a table of {cells:,} cells{beside}",
                 f"tables of at most {min(MOST_TABLE_CELLS, most):,}; take fewer columns, or wider cells",
             )
     return _few(found.items())

@@ -190,7 +190,9 @@ class Synthesizer(Record, ABC):
             for place, (column, one) in enumerate(zip(self.domain.columns, columns, strict=True))
         )
 
-    def begun(self, columns: Sequence[MeasuredTable], folds: Sequence[JoinedCells], steps: int) -> GrowingModel:
+    def begun(
+        self, columns: Sequence[MeasuredTable], folds: Sequence[JoinedCells], steps: int
+    ) -> GrowingModel:
         """Return the model of measured columns in joined cells, under declared facts."""
         possible = self.facts.possible.joined([fold.places for fold in folds])
         joined = [folded_measured(one, folds) for one in columns]
@@ -212,7 +214,7 @@ class CheckedTerms:
     rho: Fraction
 
 
-def checked_terms(  # noqa: PLR0913, PLR0917
+def checked_terms(  # noqa: PLR0917
     columns: object,
     facts: object,
     epsilon: Number | None,

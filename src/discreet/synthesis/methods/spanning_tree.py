@@ -171,7 +171,9 @@ class SpanningTree(Synthesizer):
         else:
             joined = [folded_measured(one, tables.folds) for one in columns]
             alone, total = column_tables([fold.cells for fold in tables.folds], joined)
-            estimates = {(one, other): np.outer(alone[one], alone[other]) / total for one, other in self.pairs}
+            estimates = {
+                (one, other): np.outer(alone[one], alone[other]) / total for one, other in self.pairs
+            }
         return whole_scores([distance(tables.table(pair), estimates[pair]) for pair in self.pairs])
 
     def _room(self, places: Sequence[Integers]) -> PossibleRows | None:

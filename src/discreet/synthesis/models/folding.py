@@ -56,7 +56,7 @@ class JoinedCells:
         return int(self.places.max()) + 1
 
 
-def folded_column(  # noqa: PLR0913
+def folded_column(
     counts: Integers,
     variance: Fraction,
     total: int,
