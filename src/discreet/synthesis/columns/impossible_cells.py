@@ -78,7 +78,7 @@ def _key_places(column: CodedColumn, keys: Keys, chosen: Chosen) -> list[int]:
     """Return the places of keys; where keys were chosen privately, others are among all others."""
     listed: tuple[KeyValue, ...] = keys.values
     single = [value for value in chosen.values if value is not None or None in listed]
-    known = {(type(key), key): place for place, key in enumerate(listed)}
+    known: dict[tuple[type, object], int] = {(type(key), key): place for place, key in enumerate(listed)}
     places = [known.get((type(value), value), -1) for value in single]
     if -1 in places and not column.chosen:
         raise ParameterError(

@@ -27,6 +27,7 @@ from discreet.synthesis.methods.base import (
     checked_terms,
 )
 from discreet.synthesis.methods.model_facts import ModelFacts
+from discreet.synthesis.models.fact_joins import FactJoins
 from discreet.synthesis.models.folding import FoldedModel
 from discreet.synthesis.models.growing_model import GrowingModel
 from discreet.synthesis.models.measured import MeasuredTable
@@ -257,7 +258,8 @@ def _weighted(
     if workload is None:
         pairs = _few(all_pairs(domain.shape))
         if possible.zeros:
-            pairs = tuple(pair for pair in pairs if possible.cells_with([pair]) <= most)
+            joins = FactJoins.of(possible)
+            pairs = tuple(pair for pair in pairs if joins.size_with(pair) <= most)
         return tuple((pair, 1) for pair in pairs)
     if not isinstance(workload, Mapping):
         workload = dict.fromkeys((tuple([one] if isinstance(one, str) else one) for one in workload), 1)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
-from discreet.array_types import Integers
+from discreet.array_types import Floats, Integers
 from discreet.data.language.row_facts import RowFact
 from discreet.privacy.events import Event, compose
 from discreet.privacy.rational import Number
@@ -19,9 +20,9 @@ from discreet.synthesis.measuring.stated_rho import StatedRho
 from discreet.synthesis.measuring.steps import TableChoice, TableNoise, distance, whole_scores
 from discreet.synthesis.methods.base import Synthesizer, all_pairs, checked_terms
 from discreet.synthesis.methods.model_facts import ModelFacts
-from discreet.synthesis.models.folding import FoldedModel, folded_measured
+from discreet.synthesis.models.fact_joins import FactJoins, merged
+from discreet.synthesis.models.folding import FoldedModel, JoinedCells, folded_measured
 from discreet.synthesis.models.measured import MeasuredTable
-from discreet.synthesis.models.possible_rows import PossibleRows
 from discreet.synthesis.models.tree_fit import column_tables, fitted_tree
 
 __all__ = ["SpanningTree"]
@@ -99,7 +100,7 @@ class SpanningTree(Synthesizer):
         pairs = all_pairs(domain.shape)
         possible = terms.facts.possible
         if possible.zeros:
-            pairs = tuple(pair for pair in pairs if possible.cells_with([pair]) <= _TREE_CELLS)
+            pairs = _beside_facts(FactJoins.of(possible), pairs)
         edges = _joins(len(domain.shape), pairs)
         first = terms.rho * _COLUMNS if edges else terms.rho
         rest = terms.rho * (1 - _COLUMNS - _CHOICES)
@@ -155,8 +156,7 @@ class SpanningTree(Synthesizer):
             return (*columns, *self.measured_mappings(tables))
         folds = self.folds(columns)
         folded = FoldedTables(tables=tables, folds=folds)
-        room = self._room([fold.places for fold in folds])
-        chosen = self._chosen(self.scores(folded, columns), self.choice, room)
+        chosen = self._chosen(self.scores(folded, columns), self.choice, self._joins(folds))
         pairs = [self.pair_noise.measured(pair, folded.table(pair)) for pair in chosen]
         return (*columns, *pairs, *self.measured_mappings(tables))
 
@@ -165,43 +165,48 @@ class SpanningTree(Synthesizer):
 
         Under declared facts it is that of columns which are as independent as the facts permit.
         """
-        if self.facts.possible.zeros:
-            model = self.begun(columns, tables.folds, _STEPS)
-            estimates = model.tables(self.pairs)
-        else:
+        joins = self._joins(tables.folds)
+        joint: dict[tuple[int, ...], Floats] = {}
+        if joins is None:
             joined = [folded_measured(one, tables.folds) for one in columns]
             alone, total = column_tables([fold.cells for fold in tables.folds], joined)
-            estimates = {
-                (one, other): np.outer(alone[one], alone[other]) / total for one, other in self.pairs
-            }
+        else:
+            model = self.begun(columns, tables.folds, _STEPS)
+            alone, total = [model.model.table((column,)) for column in range(len(columns))], model.model.total
+            joint = model.tables(pair for pair in self.pairs if joins.parts[pair[0]] == joins.parts[pair[1]])
+        estimates = {
+            (one, other): joint.get((one, other), np.outer(alone[one], alone[other]) / total)
+            for one, other in self.pairs
+        }
         return whole_scores([distance(tables.table(pair), estimates[pair]) for pair in self.pairs])
 
-    def _room(self, places: Sequence[Integers]) -> PossibleRows | None:
-        """Return what the size of a model is counted by, if declared facts join columns, too."""
+    def _joins(self, folds: Sequence[JoinedCells]) -> FactJoins | None:
+        """Return what declared facts join in the model, if there are any."""
         possible = self.facts.possible
-        return possible.joined(places) if possible.zeros else None
+        return FactJoins.of(possible.joined([fold.places for fold in folds])) if possible.zeros else None
 
     def _chosen(
-        self, scores: Integers, choice: TableChoice, room: PossibleRows | None
+        self, scores: Integers, choice: TableChoice, joins: FactJoins | None
     ) -> list[tuple[int, int]]:
         """Choose pairs that join what was not joined, one after the other.
 
-        Where facts and pairs chosen before leave no room in the model for another, one of these is chosen
-        again: how often something is chosen and measured is fixed in advance.
+        Columns that facts join are joined already, and only pairs within a fact are chosen among them. Where
+        no other pair is left, or has room in the model, one of those before is chosen again: how often
+        something is chosen and measured is fixed in advance.
         """
-        part = list(range(len(self.domain.shape)))
-        found: list[tuple[int, int]] = []
+        part: Sequence[int] = range(len(self.domain.shape))
+        room = None if joins is None else Room.of(joins, self.pairs)
+        found: list[int] = []
         for _ in range(self.edges):
             places = [place for place, (one, other) in enumerate(self.pairs) if part[one] != part[other]]
             if room is not None:
-                sizes = [room.cells_with([*found, self.pairs[place]]) for place in places]
-                fits = [place for place, size in zip(places, sizes, strict=True) if size <= _TREE_CELLS]
-                places = fits or [self.pairs.index(pair) for pair in dict.fromkeys(found)] or places
-            one, other = self.pairs[places[choice.chosen(scores[places])]]
-            found.append((one, other))
-            joined, gone = part[one], part[other]
-            part = [joined if place == gone else place for place in part]
-        return found
+                fits = room.has()
+                places = [place for place in places if fits[place]] or [*dict.fromkeys(found)] or places
+            place = places[choice.chosen(scores[places])]
+            found.append(place)
+            part = merged(part, *self.pairs[place])
+            room = None if room is None else room.after(place)
+        return [self.pairs[place] for place in found]
 
     def model(self, measured: Sequence[MeasuredTable]) -> FoldedModel:
         """Return the tree of the chosen pairs, in closed form; under declared facts, by descent."""
@@ -216,11 +221,65 @@ class SpanningTree(Synthesizer):
         return FoldedModel(model=model, folds=folds)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Room:
+    """What a model of facts and of pairs chosen so far has room for.
+
+    Attributes
+    ----------
+    pairs : array of integers
+        The pairs, one in each line.
+    within : array of truth values
+        Whether a pair lies within a clique of facts, and needs no room.
+    sizes : array of integers
+        How many numbers it needs otherwise.
+    parts : array of integers
+        For each column, its part: columns of one part are joined.
+    left : int
+        How many numbers there is still room for.
+    """
+
+    pairs: Integers
+    within: NDArray[np.bool_]
+    sizes: Integers
+    parts: Integers
+    left: int
+
+    @classmethod
+    def of(cls, joins: FactJoins, pairs: Sequence[tuple[int, int]]) -> Room:
+        """Return what a model of facts alone has room for."""
+        listed = np.array(pairs, np.int64).reshape(-1, 2)
+        shape = np.array(joins.possible.shape)
+        return cls(
+            pairs=listed,
+            within=np.array([joins.together(one, other) for one, other in pairs], bool),
+            sizes=shape[listed[:, 0]] * shape[listed[:, 1]],
+            parts=np.array(joins.parts),
+            left=_TREE_CELLS - joins.cells,
+        )
+
+    def has(self) -> NDArray[np.bool_]:
+        """Return for each pair whether it lies within a fact, or joins two parts and is small enough."""
+        apart = self.parts[self.pairs[:, 0]] != self.parts[self.pairs[:, 1]]
+        return self.within | (apart & (self.sizes <= self.left))
+
+    def after(self, place: int) -> Room:
+        """Return what is left after a pair was chosen."""
+        one, other = self.parts[self.pairs[place]]
+        more = 0 if self.within[place] else int(self.sizes[place])
+        parts = np.where(self.parts == other, one, self.parts)
+        return replace(self, parts=parts, left=self.left - more)
+
+
+def _beside_facts(joins: FactJoins, pairs: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Return the pairs that may be chosen beside facts: within one, or of two parts and small enough."""
+    return tuple(pair for pair, fits in zip(pairs, Room.of(joins, pairs).has(), strict=True) if fits)
+
+
 def _joins(columns: int, pairs: Sequence[tuple[int, int]]) -> int:
     """Return how many pairs a spanning forest of columns has."""
-    part = list(range(columns))
+    part: Sequence[int] = range(columns)
     for one, other in pairs:
-        joined, gone = part[one], part[other]
-        if joined != gone:
-            part = [joined if place == gone else place for place in part]
+        if part[one] != part[other]:
+            part = merged(part, one, other)
     return columns - len(set(part))
