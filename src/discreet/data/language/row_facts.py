@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
+from math import isfinite
 from typing import NoReturn, TypeAlias
 
 from discreet.data.language.declarations import KeyValue
@@ -54,6 +55,8 @@ class Chosen(Record):
         """Return whether a value is one of them."""
         if any(type(value) is type(one) and value == one for one in self.values):
             return True
+        if isinstance(value, float) and not isfinite(value):
+            return False
         exact = _single(value) if isinstance(value, int | float) else value
         if any(exact == one for one in self.values if isinstance(one, Fraction)):
             return True

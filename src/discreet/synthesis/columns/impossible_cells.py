@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil
+from math import ceil, floor
 
 from discreet.data import Bounds, Keys
 from discreet.data.language.declarations import KeyValue
@@ -99,18 +99,21 @@ def grid_spans(column: CodedColumn, chosen: Chosen, *, refuse: bool = True) -> l
     """
     bounds = column.axis.values
     assert isinstance(bounds, Bounds)  # noqa: S101
-    points = bounds.upper_steps - bounds.lower_steps + 1
-    spans: list[tuple[End, End]] = [*chosen.ranges]
-    step = Fraction(1) if column.dates else bounds.step
+    points, low_end = bounds.upper_steps - bounds.lower_steps + 1, bounds.lower_steps
+
+    def above(end: End) -> int:
+        return ceil(_number(column, end) / bounds.step) - low_end
+
+    spans = [
+        (0 if low is None else above(low), points if high is None else above(high))
+        for low, high in chosen.ranges
+    ]
     for value in chosen.values:
-        if value is None:
-            continue
-        exact = _number(column, value)
-        spans.append((exact, exact + step))
+        if value is not None:  # a number is the grid point that values like it are rounded to
+            place = floor(_number(column, value) / bounds.step + Fraction(1, 2)) - low_end
+            spans.append((place, place + 1))
     found: list[tuple[int, int]] = []
-    for low, high in spans:
-        first = 0 if low is None else ceil(_number(column, low) / bounds.step) - bounds.lower_steps
-        after = points if high is None else ceil(_number(column, high) / bounds.step) - bounds.lower_steps
+    for first, after in spans:
         first, after = max(first, 0), min(after, points)
         if first >= after and not refuse:
             continue
