@@ -92,7 +92,7 @@ def synthesize(
         SynthesisTerms(
             table=table,
             columns=columns,
-            offer=Offer(epsilon=epsilon, delta=delta, rho=rho),
+            offer=_offer(epsilon, delta, rho),
             method=method,
             width=width,
             workload=workload,
@@ -134,7 +134,7 @@ def preview_synthesis(
         SynthesisTerms(
             table=table,
             columns=columns,
-            offer=Offer(epsilon=epsilon, delta=delta, rho=rho),
+            offer=_offer(epsilon, delta, rho),
             method=method,
             width=width,
             workload=workload,
@@ -232,6 +232,13 @@ class SynthesisTerms:
     key_share: Number | None
     confidence: Number
     missing: bool
+
+
+def _offer(epsilon: Number | None, delta: Number | None, rho: Number | None) -> Offer:
+    """Return what is offered: beside rho, a delta is for the choice of keys."""
+    if rho is not None and delta is not None and epsilon is None:
+        return Offer.concentrated(rho, delta)
+    return Offer(epsilon=epsilon, delta=delta, rho=rho)
 
 
 def _asked(curator: Curator, stated: SynthesisTerms) -> AskedSynthesis:
