@@ -26,7 +26,19 @@ def test_what_is_impossible(typed, values):
 
 
 @pytest.mark.parametrize(
-    "typed", ["", "age", "age<", "age<15<3", "age>15", "age=1, age=2", "age<1, age<2", "age<1, age=2", "age<1|2", "=3"]
+    "typed",
+    [
+        "",
+        "age",
+        "age<",
+        "age<15<3",
+        "age>15",
+        "age=1, age=2",
+        "age<1, age<2",
+        "age<1, age=2",
+        "age<1|2",
+        "=3",
+    ],
 )
 def test_what_is_not_understood_is_refused(typed):
     with pytest.raises(ParameterError):

@@ -71,7 +71,9 @@ by = "code"
 mapping = { "1" = "one", "2" = "two" }
 """
     facts = read_declaration(written(tmp_path, more)).tables["visits"].facts
-    assert facts[0] == dp.Impossible({"day": (datetime.date(2020, 6, 1), None), "code": 2, "city": (None, None)})
+    assert facts[0] == dp.Impossible(
+        {"day": (datetime.date(2020, 6, 1), None), "code": 2, "city": (None, None)}
+    )
     assert facts[1] == dp.Determined("name", by="code", mapping={1: "one", 2: "two"})
 
 
@@ -87,12 +89,17 @@ mapping = { "1" = "one", "2" = "two" }
         ("[[tables.visits.facts]]\ndetermined = 'a'", "is not a fact"),
         ("[[tables.visits.facts]]\ndetermined = 'a'\nby = 'city'\nmapping = 3", "not a mapping"),
         ("[[tables.visits.facts]]\ndetermined = 'a'\nby = 'city'\nmapping = 'none.csv'", "cannot be read"),
-        ("[[tables.visits.facts]]\ndetermined = 'a'\nby = 'city'\nmapping = 'countries.csv'", "without these"),
+        (
+            "[[tables.visits.facts]]\ndetermined = 'a'\nby = 'city'\nmapping = 'countries.csv'",
+            "without these",
+        ),
     ],
 )
 def test_refusals_say_where(tmp_path, wrong, words):
     with_table = wrong if wrong.startswith("[[") else ""
-    text = DECLARATION.replace("limits = { rows = 2 }", f"limits = {{ rows = 2 }}\n{'' if with_table else wrong}")
+    text = DECLARATION.replace(
+        "limits = { rows = 2 }", f"limits = {{ rows = 2 }}\n{'' if with_table else wrong}"
+    )
     file = written(tmp_path, "")
     file.write_text(text + with_table)
     with pytest.raises(ParameterError, match=words) as found:

@@ -34,7 +34,13 @@ def test_types_follow_from_declarations(text, declared, value):
 
 @pytest.mark.parametrize(
     ("text", "declared"),
-    [("zzz", Keys([3])), ("3.5", Keys([3])), ("maybe", Keys([True])), ("2020-13-01", Keys([DAY])), ("zzz", Bounds(0, 9))],
+    [
+        ("zzz", Keys([3])),
+        ("3.5", Keys([3])),
+        ("maybe", Keys([True])),
+        ("2020-13-01", Keys([DAY])),
+        ("zzz", Bounds(0, 9)),
+    ],
 )
 def test_other_types_are_refused_without_repeating_the_value(text, declared):
     with pytest.raises(ParameterError) as found:

@@ -36,6 +36,7 @@ def synthesize(
     method: str = "adaptive",
     rows: int | None = None,
     width: Mapping[str, Number] | None = None,
+    bins: Mapping[str, int] | None = None,
     missing: bool = True,
     workload: WeightedSets | None = None,
     facts: Iterable[RowFact] | RowFact | None = None,
@@ -64,6 +65,9 @@ def synthesize(
         How many rows to draw from the model; by default as many as the measurements say there are.
     width : mapping of columns to numbers, optional
         How wide a cell of a column of numbers is; by default one that leaves at most 64 cells.
+    bins : mapping of columns to int, optional
+        Instead, so many cells of about as many rows each: quantiles are bought first, for a tenth of the
+        offer.
     missing : bool
         Whether what is missing or not declared is a value of its own, shown as None; else such rows are left
         out.
@@ -95,6 +99,7 @@ def synthesize(
             offer=_offer(epsilon, delta, rho),
             method=method,
             width=width,
+            bins=bins,
             workload=workload,
             facts=facts,
             key_share=key_share,
@@ -116,6 +121,7 @@ def preview_synthesis(
     method: str = "adaptive",
     rows: int = ASSUMED_ROWS,
     width: Mapping[str, Number] | None = None,
+    bins: Mapping[str, int] | None = None,
     missing: bool = True,
     workload: WeightedSets | None = None,
     facts: Iterable[RowFact] | RowFact | None = None,
@@ -137,6 +143,7 @@ def preview_synthesis(
             offer=_offer(epsilon, delta, rho),
             method=method,
             width=width,
+            bins=bins,
             workload=workload,
             facts=facts,
             key_share=key_share,
@@ -227,6 +234,7 @@ class SynthesisTerms:
     offer: Offer
     method: str
     width: Mapping[str, Number] | None
+    bins: Mapping[str, int] | None
     workload: WeightedSets | None
     facts: Iterable[RowFact] | RowFact | None
     key_share: Number | None
@@ -254,6 +262,7 @@ def _asked(curator: Curator, stated: SynthesisTerms) -> AskedSynthesis:
         columns=(stated.columns,) if isinstance(stated.columns, str) else tuple(stated.columns),
         method=stated.method,
         widths=dict(stated.width or {}),
+        bins=dict(stated.bins or {}),
         missing=stated.missing,
         workload=stated.workload,
         facts=checked_facts(stated.facts),

@@ -51,7 +51,7 @@ def test_the_same_fact_is_equal_and_written_alike():
         lambda: dp.Impossible({}),
         lambda: dp.Impossible("age < 15"),
         lambda: dp.Impossible({3: "a"}),
-        lambda: dp.Impossible({name: "x" for name in "abcdefg"}),
+        lambda: dp.Impossible(dict.fromkeys("abcdefg", "x")),
         lambda: dp.Impossible({"age": (15, 15)}),
         lambda: dp.Impossible({"age": (20, 15)}),
         lambda: dp.Impossible({"age": (1, 2, 3)}),

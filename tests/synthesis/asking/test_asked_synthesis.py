@@ -86,7 +86,9 @@ def test_facts_are_in_the_bytes_of_a_request(clinic, tmp_path):
 
 
 def test_facts_about_other_columns(clinic):
-    assert clinic.synthesize("people", ["age"], rho=1).data.model is not None  # the table's fact is not about it
+    assert (
+        clinic.synthesize("people", ["age"], rho=1).data.model is not None
+    )  # the table's fact is not about it
     with pytest.raises(ParameterError, match="'married', which is not among the columns"):
         clinic.synthesize("people", ["age"], rho=1, facts=YOUNG)
     assert clinic.spent.requests == 1
@@ -155,7 +157,10 @@ def test_unknown_keys_are_chosen_for_a_part_of_one_price(clinic):
 
 
 def test_facts_about_chosen_keys(clinic):
-    facts = [dp.Impossible({"illness": "flu", "married": "yes"}), dp.Impossible({"illness": "kuru", "age": (0, 9)})]
+    facts = [
+        dp.Impossible({"illness": "flu", "married": "yes"}),
+        dp.Impossible({"illness": "kuru", "age": (0, 9)}),
+    ]
     rows = clinic.synthesize("people", ILL, facts=facts, **OFFER).to_pandas(3000)
     assert not ((rows["illness"] == "flu") & (rows["married"] == "yes")).any()
 
@@ -199,7 +204,7 @@ def test_too_many_chosen_keys_keep_the_first_names(clinic, monkeypatch):
     """What does not fit is known only once keys are chosen: then nothing may be refused any more."""
     many = tuple(f"key {number:05}" for number in range(40_000))
     question = clinic_question(clinic)
-    request = question.request(question.choice().rest, {"illness": many})
+    request = question.request(question.choice(question.offer).rest, {"illness": many}, {})
     column = request.mechanism.synthesizer.domain.columns[2]
     assert column.labels[:2] == ["key 00000", "key 00001"]
     assert 100 < column.cells < 40_000

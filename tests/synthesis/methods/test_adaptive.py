@@ -12,8 +12,8 @@ from discreet.synthesis import Adaptive
 from discreet.synthesis.measuring.exact_tables import CountedRows
 from discreet.synthesis.measuring.steps import SCORE_STEPS
 from discreet.synthesis.models.growing_model import GrowingModel
-from discreet.synthesis.models.possible_rows import PossibleRows
 from discreet.synthesis.models.measured import MeasuredTable
+from discreet.synthesis.models.possible_rows import PossibleRows
 from synthesis.charged_steps import COLUMNS, is_charged, made_up, watched
 
 

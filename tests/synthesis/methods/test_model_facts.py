@@ -57,7 +57,9 @@ def test_no_row_has_what_is_impossible_though_the_data_do(method):
 def test_a_declared_mapping_costs_nothing_and_is_never_read(method):
     fact = Determined("city", by="zip", mapping=CITIES)
     made = method(columns={**COLUMNS, "city": None}, rho=1, facts=[fact])
-    assert made.event == method(columns={name: COLUMNS[name] for name in ("age", "married", "zip")}, rho=1).event
+    assert (
+        made.event == method(columns={name: COLUMNS[name] for name in ("age", "married", "zip")}, rho=1).event
+    )
     rows = people()
     with replay(0):
         frame = made.release({name: rows[name] for name in ("age", "married", "zip")}).to_pandas(500)
@@ -163,7 +165,10 @@ def test_facts_are_a_part_of_what_was_asked():
     ("facts", "words"),
     [
         (Impossible({"age": (0, 15), "height": (0, 1)}), "not among the columns"),
-        ([Impossible({"married": "yes"}), Impossible({"married": "no"}), Impossible({"married": None})], "no row"),
+        (
+            [Impossible({"married": "yes"}), Impossible({"married": "no"}), Impossible({"married": None})],
+            "no row",
+        ),
         (Impossible({"married": "perhaps", "age": (0, 5)}), "not one of its keys"),
         (Impossible({"age": (90, 99), "married": "yes"}), "leave nothing"),
         (Impossible({"age": "old", "married": "yes"}), "compare"),
@@ -197,8 +202,8 @@ def test_facts_about_many_cells_are_refused_with_what_fits():
     with pytest.raises(ParameterError, match="tree_cells"):
         Adaptive(columns=columns, rho=1, facts=pair)
     assert Adaptive(columns=columns, rho=1, facts=pair, tree_cells=1 << 20).workload
+    mapping = {"x": Keys(range(2000)), "y": Keys(range(2000))}
     with pytest.raises(ParameterError, match="declared mapping"):
-        mapping = {"x": Keys(range(2000)), "y": Keys(range(2000))}
         Independent(columns=mapping, rho=1, facts=Determined("y", by="x"))
 
 

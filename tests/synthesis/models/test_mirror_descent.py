@@ -5,10 +5,10 @@ import numpy as np
 from hypothesis import given, settings
 
 from discreet.synthesis.models.growing_model import GrowingModel
-from discreet.synthesis.models.possible_rows import PossibleRows
 from discreet.synthesis.models.junction_tree import JunctionTree
 from discreet.synthesis.models.measured import MeasuredTable
 from discreet.synthesis.models.mirror_descent import fitted, started
+from discreet.synthesis.models.possible_rows import PossibleRows
 from effort import examples
 from synthesis.small_models import models, table_of
 

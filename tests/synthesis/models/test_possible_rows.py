@@ -56,9 +56,7 @@ def test_inference_under_facts_agrees_with_enumeration(given_facts, seed):
         return
     tree = JunctionTree.spanning(possible.shape, [*sets, *possible.sets])
     random = np.random.default_rng(seed)
-    potentials = [
-        zero + 2 * random.normal(size=zero.shape) for zero in possible.potentials(tree)
-    ]
+    potentials = [zero + 2 * random.normal(size=zero.shape) for zero in possible.potentials(tree)]
     exact = np.zeros(possible.shape)
     for clique, one in zip(tree.cliques, potentials, strict=True):
         exact = exact + one[tuple(slice(None) if at in clique else None for at in range(exact.ndim))]
@@ -173,9 +171,7 @@ def test_a_grown_model_keeps_facts_whose_clique_is_gone():
     columns = [MeasuredTable(columns=(at,), counts=np.array([50, 50]), variance=1.0) for at in range(4)]
     model = GrowingModel.begun(possible, columns, 100.0, 20)
     for pair in [(0, 2), (1, 3), (0, 3), (1, 2)]:
-        model = model.with_measured(
-            MeasuredTable(columns=pair, counts=np.full((2, 2), 25), variance=1.0), 20
-        )
+        model = model.with_measured(MeasuredTable(columns=pair, counts=np.full((2, 2), 25), variance=1.0), 20)
         assert model.model.table((0, 1))[0, 1] == 0
         assert model.model.table((2, 3))[1, 1] == 0
 
@@ -231,9 +227,7 @@ def test_facts_that_join_too_much_are_refused():
 @given(st.integers(0, 2**32))
 def test_joined_cells_unfold_to_possible_rows_alone(seed):
     random = np.random.default_rng(seed)
-    possible = PossibleRows(
-        shape=(6, 4), zeros=(ImpossibleCells(columns=(0, 1), cells=((0, 1, 4), (2, 3))),)
-    )
+    possible = PossibleRows(shape=(6, 4), zeros=(ImpossibleCells(columns=(0, 1), cells=((0, 1, 4), (2, 3))),))
     folds = []
     for column, size in enumerate(possible.shape):
         kinds = possible.kinds(column)

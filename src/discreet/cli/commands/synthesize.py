@@ -73,6 +73,12 @@ def _configure(parser: ArgumentParser) -> None:
         "--width", action="append", metavar="COLUMN=W", help="how wide a cell of numbers is; may be repeated"
     )
     made.add_argument(
+        "--bins",
+        action="append",
+        metavar="COLUMN=N",
+        help="instead N cells of about as many rows, by bought quantiles; may be repeated",
+    )
+    made.add_argument(
         "--workload",
         action="append",
         metavar="COLUMN,COLUMN[=WEIGHT]",
@@ -181,7 +187,8 @@ def _question(options: Namespace) -> dict[str, Any]:
         "columns": options.columns,
         **{name: value for name, value in offer.items() if value is not None},
         "method": _METHODS[options.method],
-        "width": _widths(options.width or ()),
+        "width": _widths(options.width or (), "width"),
+        "bins": {name: _whole(many) for name, many in _widths(options.bins or (), "bins").items()},
         "workload": _workload(options.workload) if options.workload else None,
         "missing": not options.drop_missing,
         "key_share": options.key_share,
@@ -199,14 +206,20 @@ def _facts(options: Namespace) -> tuple[RowFact, ...]:
     return stated_facts(options.impossible or (), options.determined or (), columns)
 
 
-def _widths(typed: list[str] | tuple[()]) -> dict[str, str]:
+def _widths(typed: list[str] | tuple[()], option: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for one in typed:
         column, equals, width = one.rpartition("=")
         if not equals or not column or column in found:
-            raise ParameterError("width", "is not a pair, or names a column twice", "COLUMN=W, as in age=10")
+            raise ParameterError(option, "is not a pair, or names a column twice", "COLUMN=N, as in age=10")
         found[column] = width
     return found
+
+
+def _whole(typed: str) -> int:
+    if not (typed.isascii() and typed.isdecimal() and len(typed) < 10):
+        raise ParameterError("bins", "is not a whole number", "COLUMN=N, as in age=10")
+    return int(typed)
 
 
 def _workload(typed: list[str]) -> dict[tuple[str, ...], int]:

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from discreet.curator import Door, Preview, Release
+from discreet.curator import Door, Preview
 from discreet.curator.budget.checks import check_analyst
+from discreet.curator.release.preview import including
 from discreet.curator.request.key_request import KeyRequest
 from discreet.curator.request.tabulated_request import TabulatedRequest
 from discreet.data import Table
@@ -16,6 +17,7 @@ from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.offer import Offer
 from discreet.queries.asking.unknown_keys import with_choices
 from discreet.queries.noise.unknown_keys import KeyChoice, selection_for
+from discreet.synthesis.asking.bought_bins import BIN_SHARE, BoughtBins, divided
 from discreet.synthesis.asking.question import SynthesisQuestion
 from discreet.synthesis.asking.synthesis_release import SynthesisRelease
 
@@ -50,49 +52,78 @@ class AskedSynthesis:
     key_share: Fraction = KEY_SHARE
 
     def preview(self, door: Door, *, analyst: str, rows: int) -> Preview:
-        """Return what it would cost, keys included, and how many persons a key needs. Spends nothing."""
-        choice = self.choice()
-        if choice is None:
-            return door.preview_request(self.request(self.offer, {}), analyst=analyst, rows=rows)
-        requests = [request for _, request in choice.requests]
+        """Return what it would cost, all together, and how many persons a key needs. Spends nothing."""
+        bins, left = self.bins()
+        choice, paid = self.choice(left), True
+        cuts = {} if bins is None else bins.supposed()
+        if bins is not None:
+            content = door.stored(bins.request)
+            paid, cuts = content is not None, cuts if content is None else bins.cuts(content)
+        requests = [] if choice is None else [request for _, request in choice.requests]
         found = [door.keys_chosen(request) for request in requests]
-        known = {
-            name: keys for (name, _), keys in zip(choice.requests, found, strict=True) if keys is not None
-        }
-        request = self.request(choice.rest, known if len(known) == len(requests) else {})
-        return door.preview_request(request, analyst=analyst, rows=rows, chosen=requests)
+        known: dict[str, tuple[KeyValue, ...]] = {}
+        if choice is not None and all(keys is not None for keys in found):
+            known = {name: keys or () for (name, _), keys in zip(choice.requests, found, strict=True)}
+        request = self.request(left if choice is None else choice.rest, known, cuts)
+        previewed = door.preview_request(request, analyst=analyst, rows=rows, chosen=requests)
+        if bins is None:
+            return previewed
+        events, answered = [bins.request.event], paid and previewed.answered
+        return including(previewed, events, bins.words, door.account(), analyst, answered=answered)
 
     def release(self, door: Door, *, analyst: str, rows: int | None) -> SynthesisRelease:
         """Pay, and return the synthetic table.
 
-        Where keys are unknown there are two charges, of the keys and of the table. Whether both fit is found
-        out before the first, and neither reads anything before it is made.
+        Where cells are bought or keys unknown there are several charges, the last for the tables. Whether all
+        fit is found out before the first, and none reads anything before it is made.
         """
         check_analyst(analyst)
-        choice = self.choice()
-        if choice is None:
-            return _released(door, self.request(self.offer, {}), (), (), analyst, rows)
-        requests = tuple(request for _, request in choice.requests)
-        supposed = self.request(choice.rest, {})
-        unpaid = [request.event for request in requests if not door.is_charged(request)]
+        bins, left = self.bins()
+        choice = self.choice(left)
+        requests = () if choice is None else tuple(request for _, request in choice.requests)
+        rest = left if choice is None else choice.rest
+        first: list[KeyRequest | TabulatedRequest] = [*([] if bins is None else [bins.request]), *requests]
+        supposed = self.request(rest, {}, {} if bins is None else bins.supposed())
+        unpaid = [request.event for request in first if not door.is_charged(request)]
         if unpaid:
             door.account().check(analyst, *unpaid, supposed.event)
+        fine, cuts = (None, {}) if bins is None else bins.bought(door, analyst=analyst)
         choices = [door.choose_keys(request, analyst=analyst) for request in requests]
         chosen: dict[str, tuple[KeyValue, ...]] = {
             name: tuple(one.keys[request.plan.column])  # type: ignore[arg-type]
-            for (name, request), one in zip(choice.requests, choices, strict=True)
+            for (name, request), one in zip(choice.requests if choice else (), choices, strict=True)
         }
-        return _released(door, self.request(choice.rest, chosen), requests, choices, analyst, rows)
+        request = self.request(rest, chosen, cuts)
+        answer = door.answer(request, analyst=analyst)
+        content = door.stored(request)
+        assert content is not None  # noqa: S101
+        if requests:
+            answer = replace(answer, chosen=requests, label=with_choices(answer, choices))
+        if bins is not None and fine is not None:
+            answer = bins.labelled(answer, fine)
+        return SynthesisRelease.of(answer, content, rows)
 
-    def choice(self) -> KeyChoice | None:
-        """Return how undeclared keys are chosen, and what is left of the offer; None if all are declared."""
+    def bins(self) -> tuple[BoughtBins | None, Offer]:
+        """Return what buys quantiles, if they are wanted, and what is left of the offer."""
+        if not self.question.bins:
+            return None, self.offer
+        part, rest = divided(self.offer, BIN_SHARE)
+        return BoughtBins.of(self.question, self.tables, part, self.confidence), rest
+
+    def choice(self, offer: Offer) -> KeyChoice | None:
+        """Return how undeclared keys are chosen, and what is left of an offer; None if all are declared."""
         unknown = self.question.unknown_keys(self.tables)
         if not unknown:
             return None
         query = self.question.query_of(unknown)
-        return selection_for(query, self.tables, self.offer, share=self.key_share)
+        return selection_for(query, self.tables, offer, share=self.key_share)
 
-    def request(self, offer: Offer, chosen: Mapping[str, Sequence[KeyValue]]) -> TabulatedRequest:
+    def request(
+        self,
+        offer: Offer,
+        chosen: Mapping[str, Sequence[KeyValue]],
+        cuts: Mapping[str, tuple[int, ...]],
+    ) -> TabulatedRequest:
         """Return the request for the tables, under keys that were chosen, or under none where there are none.
 
         Whatever can be refused is refused without keys, before they are paid for. If too many were chosen for
@@ -102,24 +133,9 @@ class AskedSynthesis:
         held = {name: tuple(chosen.get(name, ())) for name in names}
         while True:
             try:
-                return replace(self.question, chosen=held).request(self.tables, offer, self.confidence)
+                question = replace(self.question, chosen=held, cuts=cuts)
+                return question.request(self.tables, offer, self.confidence)
             except (ParameterError, UnsupportedQuery):
                 if not any(held.values()):
                     raise
                 held = {name: keys[: len(keys) // 2] for name, keys in held.items()}
-
-
-def _released(  # noqa: PLR0917
-    door: Door,
-    request: TabulatedRequest,
-    requests: tuple[KeyRequest, ...],
-    choices: Sequence[Release],
-    analyst: str,
-    rows: int | None,
-) -> SynthesisRelease:
-    answer = door.answer(request, analyst=analyst)
-    if requests:
-        answer = replace(answer, chosen=requests, label=with_choices(answer, choices))
-    content = door.stored(request)
-    assert content is not None  # noqa: S101
-    return SynthesisRelease.of(answer, content, rows)

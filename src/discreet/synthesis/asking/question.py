@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from discreet.curator.request.tabulated_request import TabulatedRequest
 from discreet.data import (
+    Bounds,
     ContingencyTable,
     Dates,
     Group,
@@ -27,7 +28,7 @@ from discreet.data.language.relations import Derive, Filter, Named
 from discreet.data.language.row_facts import Determined, Impossible, RowFact
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.offer import Offer
-from discreet.privacy.rational import Number
+from discreet.privacy.rational import Number, whole
 from discreet.queries.counts.question import COUNT, Domain, LinearQuestion
 from discreet.queries.question.query import Query, key_of
 from discreet.synthesis.asking.table_synthesis import ANSWER_NAMES, TableSynthesis
@@ -46,6 +47,7 @@ METHODS: dict[str, type[Synthesizer]] = {
     "spanning tree": SpanningTree,
 }
 """The methods by name."""
+_MOST_BINS = 256
 _MADE_UP: dict[Type, tuple[KeyValue, ...]] = {
     Type.BOOLEAN: (False,),
     Type.DATE: (datetime.date(1970, 1, 1),),
@@ -73,6 +75,12 @@ class SynthesisQuestion(LinearQuestion):
         For the adaptive method.
     facts : tuple of Impossible and Determined
         What is declared about rows, besides what the owner of the table declared.
+    bins : mapping of columns to int
+        How many cells between bought quantiles a column of numbers or days has.
+    cuts : mapping of columns to grid points
+        Where these begin, once they are bought.
+    most : int
+        How many cells a column of numbers has at most, if no width is given.
     chosen : mapping of columns to keys
         Keys that were chosen privately, perhaps none, of columns that have no declared ones.
     """
@@ -85,6 +93,9 @@ class SynthesisQuestion(LinearQuestion):
     workload: WeightedSets | None = None
     facts: tuple[RowFact, ...] = ()
     chosen: Mapping[str, tuple[KeyValue, ...]] = field(default_factory=dict)
+    bins: Mapping[str, int] = field(default_factory=dict)
+    cuts: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    most: int = MOST_CELLS
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -93,6 +104,14 @@ class SynthesisQuestion(LinearQuestion):
             raise ParameterError("workload", "is given for a method that chooses itself", "method='adaptive'")
         if len(set(self.columns)) != len(self.columns):
             raise ParameterError("columns", "name a column twice", "each column once")
+        if not set(self.bins) <= set(self.columns) - set(self.widths):
+            raise ParameterError(
+                "bins",
+                "are wanted of another column, or of one with a width",
+                f"some of {list(self.columns)}",
+            )
+        for many in self.bins.values():
+            whole(many, "bins", least=2, most=_MOST_BINS)
         if not set(self.widths) <= set(self.columns):
             raise ParameterError("width", "is given for another column", f"one of {list(self.columns)}")
 
@@ -110,7 +129,10 @@ class SynthesisQuestion(LinearQuestion):
         mapped = _mapped(facts)
         days = self._days(tables, mapped)
         public = replace(self, relation=_numbered(self.relation, days)).domain(tables)
-        listed = {name: None if name in mapped else self._column(public, name, days) for name in self.columns}
+        listed = {
+            name: None if name in mapped else self._cut(self._column(public, name, days))
+            for name in self.columns
+        }
         facts += tuple(
             Impossible({name: listed[name].labels[0]})  # type: ignore[union-attr]
             for name, keys in self.chosen.items()
@@ -149,6 +171,14 @@ class SynthesisQuestion(LinearQuestion):
             if set(one.columns) <= known and not (isinstance(one, Determined) and one.column in follow)
         ]
         return tuple(dict.fromkeys((*self.facts, *kept)))
+
+    def _cut(self, column: CodedColumn) -> CodedColumn:
+        """Return a column with cells that were bought, in place of cells of one width."""
+        values = column.axis.values
+        if column.name not in self.cuts or not isinstance(values, Bounds):
+            return column
+        axis = replace(column.axis, width=values.upper_steps - values.lower_steps + 1, cuts=())
+        return replace(column, axis=axis).cut(self.cuts[column.name])
 
     def unknown_keys(self, tables: Mapping[str, Table]) -> tuple[str, ...]:
         """Return the columns that have neither keys nor numbers: their keys must be chosen first."""
@@ -195,8 +225,8 @@ class SynthesisQuestion(LinearQuestion):
             return CodedColumn(axis=axis, chosen=True)
         width = self.widths.get(name)
         if name in days:
-            return coded(name, days[name], missing=self.missing, width=width)
-        plain = public.table_axis(name, width, None, MOST_CELLS)
+            return coded(name, days[name], missing=self.missing, width=width, most=self.most)
+        plain = public.table_axis(name, width, None, self.most)
         return CodedColumn(axis=whole_axis(plain) if self.missing else plain)
 
     def _rows(self, tables: Mapping[str, Table], source: Relation, domain: CodedColumns) -> int:

@@ -113,8 +113,8 @@ def grid_spans(column: CodedColumn, chosen: Chosen, *, refuse: bool = True) -> l
             place = floor(_number(column, value) / bounds.step + Fraction(1, 2)) - low_end
             spans.append((place, place + 1))
     found: list[tuple[int, int]] = []
-    for first, after in spans:
-        first, after = max(first, 0), min(after, points)
+    for begun, ended in spans:
+        first, after = max(begun, 0), min(ended, points)
         if first >= after and not refuse:
             continue
         if first >= after:
