@@ -159,7 +159,7 @@ def _listed_cell(column: Column, axis: Axis) -> Value:
         return ibis.ifelse(above.notnull(), _integer(0), ibis.null("int64"))
     cell = above if axis.width == 1 else above // _integer(axis.width)
     for cut in axis.cuts:
-        cell = cell + (above >= _integer(cut)).cast("int64")
+        cell = cell + ibis.ifelse(above >= _integer(cut), _integer(1), _integer(0))
     return cell
 
 

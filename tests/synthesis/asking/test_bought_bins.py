@@ -12,7 +12,7 @@ import discreet as dp
 from discreet.errors import ParameterError
 from discreet.noise import replay
 from discreet.privacy.offer import Offer
-from discreet.synthesis.asking.bought_bins import cut_points, divided
+from discreet.synthesis.asking.bought_bins import cut_points, divided_offer
 from discreet.synthesis.columns.coded_column import coded
 from discreet.synthesis.models.measured import MeasuredTable
 
@@ -90,7 +90,7 @@ def test_quantiles_are_those_of_sorted_rows(counts, many):
 
 @pytest.mark.parametrize("offer", [Offer(epsilon=1, delta=1e-6), Offer.concentrated(1, 1e-6), Offer(rho=1)])
 def test_an_offer_is_divided_without_a_rest(offer):
-    part, rest = divided(offer, Fraction(1, 4))
+    part, rest = divided_offer(offer, Fraction(1, 4))
     for name in ("epsilon", "rho"):
         whole = getattr(offer, name)
         if whole is not None:

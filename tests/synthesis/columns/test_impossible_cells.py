@@ -10,7 +10,7 @@ from discreet.data import Bounds, Dates, Keys
 from discreet.data.language.row_facts import Chosen
 from discreet.errors import ParameterError
 from discreet.synthesis.columns.coded_column import CodedColumn, coded
-from discreet.synthesis.columns.impossible_cells import cells_of, edges_of, impossible_cells
+from discreet.synthesis.columns.impossible_cells import chosen_cells, edges_of, impossible_cells
 
 
 @given(st.integers(-20, 20), st.integers(1, 60), st.integers(1, 9), st.data())
@@ -23,7 +23,7 @@ def test_a_value_is_in_the_cells_exactly_if_it_is_chosen(lower, length, width, d
     except ParameterError:
         assert not any(chosen.holds(value) for value in range(lower, lower + length + 1))
         return
-    cells = set(cells_of(column, chosen))
+    cells = set(chosen_cells(column, chosen))
     import numpy as np
 
     values = np.arange(lower, lower + length + 1, dtype=float)
@@ -43,18 +43,18 @@ def test_days_and_keys():
     early = Chosen((None, day(2020, 1, 10)))
     cut = column.cut(edges_of(column, early))
     assert cut.axis.cuts == (9,)
-    assert cells_of(cut, early) == (0, 1)
+    assert chosen_cells(cut, early) == (0, 1)
     assert edges_of(cut, Chosen(day(2020, 1, 3))) == (2, 3)
     keys = coded("k", Keys([1, 5, 9]), missing=True)
-    assert cells_of(keys, Chosen([(2, None), None])) == (1, 2, 3)
+    assert chosen_cells(keys, Chosen([(2, None), None])) == (1, 2, 3)
     assert edges_of(keys, Chosen(5)) == ()
     assert keys.cut([1]) is keys
     null = coded("k", Keys(["a", None]), missing=True)
-    assert cells_of(null, Chosen(None)) == (1,)
-    assert cells_of(null, Chosen((None, None))) == (0, 2)
+    assert chosen_cells(null, Chosen(None)) == (1,)
+    assert chosen_cells(null, Chosen((None, None))) == (0, 2)
     chosen = CodedColumn(axis=null.axis, chosen=True)
-    assert cells_of(chosen, Chosen(["b", "a"])) == (0,)
-    assert cells_of(chosen, Chosen("b")) == ()
+    assert chosen_cells(chosen, Chosen(["b", "a"])) == (0,)
+    assert chosen_cells(chosen, Chosen("b")) == ()
     assert chosen.labels == ["a", None, "(other)"]
     named = coded("k", Keys(["(other)", None]), missing=True)
     assert CodedColumn(axis=named.axis, chosen=True).remaining == "((other))"

@@ -81,7 +81,7 @@ def test_a_bought_mapping_is_charged_and_a_function(method):
         frame = made.release(people()).to_pandas(2000)
     assert frame.groupby("zip")["city"].nunique().max() == 1
     assert frame.dropna().groupby("zip")["city"].first().to_dict() == CITIES
-    assert "right at 95% from" in made.steps[-1]
+    assert any("right at 95% from" in step for step in made.steps)
 
 
 class FreeMapping(SpanningTree):

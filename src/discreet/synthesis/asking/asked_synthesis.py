@@ -17,7 +17,7 @@ from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.offer import Offer
 from discreet.queries.asking.unknown_keys import with_choices
 from discreet.queries.noise.unknown_keys import KeyChoice, selection_for
-from discreet.synthesis.asking.bought_bins import BIN_SHARE, BoughtBins, divided
+from discreet.synthesis.asking.bought_bins import BIN_SHARE, BoughtBins, divided_offer
 from discreet.synthesis.asking.question import SynthesisQuestion
 from discreet.synthesis.asking.synthesis_release import SynthesisRelease
 
@@ -107,7 +107,7 @@ class AskedSynthesis:
         """Return what buys quantiles, if they are wanted, and what is left of the offer."""
         if not self.question.bins:
             return None, self.offer
-        part, rest = divided(self.offer, BIN_SHARE)
+        part, rest = divided_offer(self.offer, BIN_SHARE)
         return BoughtBins.of(self.question, self.tables, part, self.confidence), rest
 
     def choice(self, offer: Offer) -> KeyChoice | None:

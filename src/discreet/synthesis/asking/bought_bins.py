@@ -19,7 +19,7 @@ from discreet.synthesis.columns.coded_column import CodedColumn
 from discreet.synthesis.models.measured import MeasuredTable
 from discreet.synthesis.models.simplex import nearest_whole_counts, whole_rows_counted
 
-__all__ = ["BIN_SHARE", "BoughtBins", "cut_points", "divided"]
+__all__ = ["BIN_SHARE", "BoughtBins", "cut_points", "divided_offer"]
 
 BIN_SHARE = Fraction(1, 10)
 """The share of an offer that buys quantiles."""
@@ -123,7 +123,7 @@ def cut_points(column: CodedColumn, measured: MeasuredTable, many: int) -> tuple
     return tuple(sorted({starts[place] for place in places if place < len(starts)}))
 
 
-def divided(offer: Offer, share: Fraction) -> tuple[Offer, Offer]:
+def divided_offer(offer: Offer, share: Fraction) -> tuple[Offer, Offer]:
     """Return a share of an offer, and the rest: of epsilon or rho; delta beside epsilon in halves."""
     if offer.rho is not None:
         rest = Offer.concentrated(offer.rho * (1 - share), offer.delta)

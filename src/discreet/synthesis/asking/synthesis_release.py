@@ -74,4 +74,6 @@ class SynthesisRelease:
     def __repr__(self) -> str:
         price = self.label["price"]
         assert isinstance(price, Mapping)  # noqa: S101
-        return f"{self.data!r}, paid with epsilon {price['epsilon']} at delta {price['delta']}"
+        first = self.measured.chosen or self.measured.bought
+        more = ", besides what was chosen or bought first" if first else ""
+        return f"{self.data!r}, paid with epsilon {price['epsilon']} at delta {price['delta']}{more}"

@@ -14,7 +14,7 @@ from discreet.data.language.row_facts import Chosen, End
 from discreet.errors import ParameterError
 from discreet.synthesis.columns.coded_column import EPOCH, CodedColumn
 
-__all__ = ["ImpossibleCells", "cells_of", "edges_of", "grid_spans", "impossible_cells"]
+__all__ = ["ImpossibleCells", "chosen_cells", "edges_of", "grid_spans", "impossible_cells"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ def impossible_cells(
     """
     chosen: dict[int, set[int]] = {}
     for place, part in parts:
-        cells = set(cells_of(columns[place], part))
+        cells = set(chosen_cells(columns[place], part))
         chosen[place] = chosen[place] & cells if place in chosen else cells
     if not all(chosen.values()):
         return None
@@ -57,7 +57,7 @@ def edges_of(column: CodedColumn, chosen: Chosen) -> tuple[int, ...]:
     return tuple(edge for span in grid_spans(column, chosen) for edge in span)
 
 
-def cells_of(column: CodedColumn, chosen: Chosen) -> tuple[int, ...]:
+def chosen_cells(column: CodedColumn, chosen: Chosen) -> tuple[int, ...]:
     """Return the cells of the values of a column; every range must begin and end where cells do."""
     found: list[int] = []
     values = column.axis.values

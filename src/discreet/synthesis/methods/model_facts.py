@@ -127,7 +127,13 @@ class ModelFacts:
             for one in self.bought
         )
         mapped = ", ".join(one.name for one in self.mapped)
-        return (*bought, *([f"{mapped}: rebuilt by declared mappings, at no cost"] if mapped else []))
+        zeros = sum(len(zero.columns) > 1 for zero in self.possible.zeros)
+        said = [f"{mapped}: rebuilt by declared mappings, at no cost"] if mapped else []
+        if zeros:
+            said.append(
+                f"no row has what {zeros} declared fact{'s' * (zeros > 1)} rule{'s' * (zeros == 1)} out"
+            )
+        return (*bought, *said)
 
 
 def model_facts(

@@ -261,7 +261,7 @@ class Room:
     def has(self) -> NDArray[np.bool_]:
         """Return for each pair whether it lies within a fact, or joins two parts and is small enough."""
         apart = self.parts[self.pairs[:, 0]] != self.parts[self.pairs[:, 1]]
-        return self.within | (apart & (self.sizes <= self.left))
+        return np.asarray(self.within | (apart & (self.sizes <= self.left)), bool)
 
     def after(self, place: int) -> Room:
         """Return what is left after a pair was chosen."""
