@@ -17,7 +17,7 @@ from discreet.synthesis.asking.asked_synthesis import AskedSynthesis
 
 YOUNG = dp.Impossible({"age": (None, 15), "married": "yes"})
 ILL = ["age", "married", "illness"]
-OFFER = {"epsilon": 4, "delta": 1e-6, "method": "spanning tree"}
+OFFER = {"epsilon": 4, "delta": 1e-6, "method": "independent"}
 
 
 def frame(rows=1200):
@@ -143,7 +143,7 @@ def test_unknown_keys_are_chosen_for_a_part_of_one_price(clinic):
     assert clinic.spent.requests == 0
     found = clinic.synthesize("people", ILL, **OFFER)
     rows = found.to_pandas(3000)
-    assert set(rows["illness"].dropna()) == {"flu", "cold", "cough", "(other)"}
+    assert {"flu", "cold", "cough"} <= set(rows["illness"].dropna()) <= {"flu", "cold", "cough", "(other)"}
     assert rows["illness"].isna().mean() == pytest.approx(100 / 1200, abs=0.05)
     assert not breaks(rows)
     assert clinic.spent.requests == 2  # the keys and the tables
@@ -221,9 +221,9 @@ def clinic_question(clinic):
 
 def rare_keys_are_named(clinic):
     """Whether a key is shown that one person has."""
-    rows = clinic.synthesize("people", ILL, **OFFER).to_pandas(2000)
-    measured = clinic.synthesize("people", ILL, **OFFER).measured.to_pandas()["illness"]
-    return bool({"kuru", "gout", "scurvy"} & ({*rows["illness"]} | {*measured}))
+    made = clinic.synthesize("people", ILL, **OFFER)
+    shown = {*made.to_pandas(2000)["illness"]} | {*made.measured.to_pandas()["illness"]}
+    return bool({"kuru", "gout", "scurvy"} & shown)
 
 
 def test_keys_chosen_without_noise_are_noticed(tmp_path, monkeypatch):
