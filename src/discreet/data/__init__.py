@@ -45,6 +45,7 @@ from discreet.data.language.measures import (
 from discreet.data.language.ownership import through
 from discreet.data.language.plan import Group, GroupKey, Plan
 from discreet.data.language.relations import Filter, Relation, Source
+from discreet.data.language.row_facts import Determined, Impossible
 from discreet.data.language.serialization import from_json, from_object, outline, to_json, to_object
 from discreet.data.language.types import Schema, Type
 from discreet.data.reading.csv_format import Csv
@@ -74,6 +75,7 @@ __all__ = [
     "CountRows",
     "Csv",
     "Dates",
+    "Determined",
     "Exact",
     "Expression",
     "Factor",
@@ -84,6 +86,7 @@ __all__ = [
     "Group",
     "GroupKey",
     "Histogram",
+    "Impossible",
     "Keys",
     "Limits",
     "Measure",

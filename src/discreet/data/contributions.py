@@ -157,7 +157,10 @@ def _listed_cell(column: Column, axis: Axis) -> Value:
     above = steps(column, values) - _integer(values.lower_steps)
     if axis.listed == 1:
         return ibis.ifelse(above.notnull(), _integer(0), ibis.null("int64"))
-    return above if axis.width == 1 else above // _integer(axis.width)
+    cell = above if axis.width == 1 else above // _integer(axis.width)
+    for cut in axis.cuts:
+        cell = cell + ibis.ifelse(above >= _integer(cut), _integer(1), _integer(0))
+    return cell
 
 
 def _told_apart(column: Column) -> Value:

@@ -32,6 +32,9 @@
     day = { dates = { first = 2020-01-01, last = 2024-12-31 } }   # groups by day, month or year
     birthday = { type = "date" }
 
+    [[tables.visits.facts]]          # for synthetic tables: see discreet.front.fact_sections
+    impossible = { age = { below = 15 }, married = "yes" }
+
     [tables.cities]
     source = "cities.csv"
     public = true                    # to join with: nothing else is declared
@@ -57,7 +60,9 @@ from discreet.curator.ledger import Ledger, Store, open_store
 from discreet.data import AUTO, EACH_ROW, Bounds, Csv, Dates, Keys, Limits, PublicTable, Table, Type
 from discreet.data.language.declarations import Declared, Person
 from discreet.data.language.ownership import Through, through
+from discreet.data.language.row_facts import RowFact
 from discreet.errors import ParameterError
+from discreet.front.fact_sections import read_facts
 from discreet.front.sections import Section, parse_toml
 from discreet.records import dataclass
 
@@ -130,6 +135,7 @@ class TableFacts:
     columns: Mapping[str, Declared]
     version: str
     prepare: bool = False
+    facts: tuple[RowFact, ...] = ()
 
     def open(self) -> Table:
         """Open the table: names and types of columns are checked against the declaration."""
@@ -141,6 +147,7 @@ class TableFacts:
                 columns=self.columns,
                 version=self.version,
                 prepare=self.prepare,
+                facts=self.facts,
             )
 
 
@@ -258,7 +265,10 @@ def _table(section: Section, found: object) -> TableFacts | PublicFacts:
     given = section.content(
         found,
         (),
-        ("source", "source_env", "csv", "person", "each_row", "limits", "columns", "version", "prepare"),
+        (
+            *("source", "source_env", "csv", "person", "each_row", "limits", "columns", "version"),
+            *("prepare", "facts"),
+        ),
     )
     if ("person" in given) == ("each_row" in given):
         section.refuse(
@@ -270,15 +280,17 @@ def _table(section: Section, found: object) -> TableFacts | PublicFacts:
         section.refuse("limits", "are given, but each row is a person", "none, or person instead of each_row")
     if "person" in given and "limits" not in given:
         section.refuse("limits", "are missing, which a person needs", _LIMITS)
-    columns = section.of("columns").content(given.get("columns", {}))
+    listed = section.of("columns").content(given.get("columns", {}))
+    columns = {name: _column(section.of("columns", name), facts) for name, facts in listed.items()}
     return TableFacts(
         section=section,
         source=_source(section, given),
         person=_person(section, given),
         limits=_limits(section.of("limits"), given["limits"]) if "limits" in given else None,
-        columns={name: _column(section.of("columns", name), facts) for name, facts in columns.items()},
+        columns=columns,
         version=section.text(given, "version") or "1",
         prepare=_is_true(section, given, "prepare"),
+        facts=read_facts(section, given["facts"], columns) if "facts" in given else (),
     )
 
 

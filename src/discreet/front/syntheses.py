@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 from discreet.curator import Preview, Release
+from discreet.data.language.row_facts import RowFact, checked_facts
+from discreet.errors import ParameterError
 from discreet.front.arguments import refuse_others
 from discreet.front.generators import preview_generator, train_generator
 from discreet.front.related_syntheses import preview_related, synthesize_related
 from discreet.privacy.offer import Offer
-from discreet.privacy.rational import Number, confidence_level
+from discreet.privacy.rational import Number, confidence_level, rational
 from discreet.queries.counts.question import relation_of
 from discreet.queries.question.terms import ASSUMED_ROWS, CONFIDENCE
 
 if TYPE_CHECKING:
-    from discreet.curator.request.tabulated_request import TabulatedRequest
     from discreet.front.curator import Curator
     from discreet.queries import TableRequest
+    from discreet.synthesis.asking.asked_synthesis import AskedSynthesis
     from discreet.synthesis.asking.fidelity_question import AnySynthesis
     from discreet.synthesis.asking.synthesis_release import SynthesisRelease
     from discreet.synthesis.methods.adaptive import WeightedSets
@@ -45,8 +48,11 @@ def synthesize(
     method: str = "adaptive",
     rows: int | None = None,
     width: Mapping[str, Number] | None = None,
+    bins: Mapping[str, int] | None = None,
     missing: bool = True,
     workload: WeightedSets | None = None,
+    facts: Iterable[RowFact] | RowFact | None = None,
+    key_share: Number | None = None,
     confidence: Number = CONFIDENCE,
     analyst: str = "",
     **unknown: NoReturn,
@@ -61,20 +67,29 @@ def synthesize(
     table : str or TableRequest
         The name of a table; or its rows, filtered or calculated.
     columns : sequence of str
-        Columns with declared keys, or with bounds.
+        Columns with declared keys, with bounds or with days. Keys of a column of text that has none are
+        chosen first, privately; all others are shown as one, ``"(other)"``.
     epsilon, delta, rho : number, optional
-        The offer: epsilon with delta, or rho.
+        The offer: epsilon with delta, or rho; with delta, too, where keys are to be chosen.
     method : {"adaptive", "spanning tree", "independent"}
         Which tables are measured: see `discreet.synthesis`.
     rows : int, optional
         How many rows to draw from the model; by default as many as the measurements say there are.
     width : mapping of columns to numbers, optional
         How wide a cell of a column of numbers is; by default one that leaves at most 64 cells.
+    bins : mapping of columns to int, optional
+        Instead, so many cells of about as many rows each: quantiles are bought first, for a tenth of the
+        offer.
     missing : bool
         Whether what is missing or not declared is a value of its own, shown as None; else such rows are left
         out.
     workload : sets of columns, or their weights, optional
         For the adaptive method: the tables that should be right; by default all pairs.
+    facts : Impossible, Determined or several of them, optional
+        What is declared about rows, besides what the owner of the table declared: combinations that no
+        synthetic row has, and columns that follow from others.
+    key_share : number, optional
+        The share of the offer that chooses keys where some are unknown; by default a fifth.
     confidence : number
         Of the intervals of measured counts.
     analyst : str
@@ -87,15 +102,24 @@ def synthesize(
     EngineFailed
         After the charge; asking again computes without another.
     """
-    from discreet.synthesis.asking.synthesis_release import SynthesisRelease
-
     refuse_others(unnamed, unknown)
-    offer = Offer(epsilon=epsilon, delta=delta, rho=rho)
-    request = _request(curator, table, columns, offer, method, width, workload, confidence, missing=missing)
-    answer = curator.answer(request, analyst=analyst)
-    content = curator.stored(request)
-    assert content is not None  # noqa: S101
-    return SynthesisRelease.of(answer, content, rows)
+    asked = _asked(
+        curator,
+        SynthesisTerms(
+            table=table,
+            columns=columns,
+            offer=_offer(epsilon, delta, rho),
+            method=method,
+            width=width,
+            bins=bins,
+            workload=workload,
+            facts=facts,
+            key_share=key_share,
+            confidence=confidence,
+            missing=missing,
+        ),
+    )
+    return asked.release(curator, analyst=analyst, rows=rows)
 
 
 def preview_synthesis(
@@ -109,8 +133,11 @@ def preview_synthesis(
     method: str = "adaptive",
     rows: int = ASSUMED_ROWS,
     width: Mapping[str, Number] | None = None,
+    bins: Mapping[str, int] | None = None,
     missing: bool = True,
     workload: WeightedSets | None = None,
+    facts: Iterable[RowFact] | RowFact | None = None,
+    key_share: Number | None = None,
     confidence: Number = CONFIDENCE,
     analyst: str = "",
     **unknown: NoReturn,
@@ -120,9 +147,23 @@ def preview_synthesis(
     Takes what `synthesize` takes; `rows` is a hypothetical number of rows of the private table.
     """
     refuse_others(unnamed, unknown)
-    offer = Offer(epsilon=epsilon, delta=delta, rho=rho)
-    request = _request(curator, table, columns, offer, method, width, workload, confidence, missing=missing)
-    return curator.preview_request(request, analyst=analyst, rows=rows)
+    asked = _asked(
+        curator,
+        SynthesisTerms(
+            table=table,
+            columns=columns,
+            offer=_offer(epsilon, delta, rho),
+            method=method,
+            width=width,
+            bins=bins,
+            workload=workload,
+            facts=facts,
+            key_share=key_share,
+            confidence=confidence,
+            missing=missing,
+        ),
+    )
+    return asked.preview(curator, analyst=analyst, rows=rows)
 
 
 def measure_fidelity(
@@ -197,27 +238,52 @@ def preview_fidelity(
     return curator.preview_request(request, analyst=analyst)
 
 
-def _request(  # noqa: PLR0917
-    curator: Curator,
-    table: str | TableRequest,
-    columns: Sequence[str],
-    offer: Offer,
-    method: str,
-    width: Mapping[str, Number] | None,
-    workload: WeightedSets | None,
-    confidence: Number,
-    *,
-    missing: bool,
-) -> TabulatedRequest:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SynthesisTerms:
+    """What is stated about a synthetic table, as it was typed."""
+
+    table: str | TableRequest
+    columns: Sequence[str]
+    offer: Offer
+    method: str
+    width: Mapping[str, Number] | None
+    bins: Mapping[str, int] | None
+    workload: WeightedSets | None
+    facts: Iterable[RowFact] | RowFact | None
+    key_share: Number | None
+    confidence: Number
+    missing: bool
+
+
+def _offer(epsilon: Number | None, delta: Number | None, rho: Number | None) -> Offer:
+    """Return what is offered: beside rho, a delta is for the choice of keys."""
+    if rho is not None and delta is not None and epsilon is None:
+        return Offer.concentrated(rho, delta)
+    return Offer(epsilon=epsilon, delta=delta, rho=rho)
+
+
+def _asked(curator: Curator, stated: SynthesisTerms) -> AskedSynthesis:
+    from discreet.synthesis.asking.asked_synthesis import KEY_SHARE, AskedSynthesis
     from discreet.synthesis.asking.question import SynthesisQuestion
 
-    curator.budget.check_offer(offer)
+    curator.budget.check_offer(stated.offer)
+    share = KEY_SHARE if stated.key_share is None else rational(stated.key_share, "key_share", positive=True)
+    if share >= 1:
+        raise ParameterError("key_share", "leaves nothing for the tables", "a number between 0 and 1")
     question = SynthesisQuestion(
-        relation=relation_of(table),
-        columns=(columns,) if isinstance(columns, str) else tuple(columns),
-        method=method,
-        widths=dict(width or {}),
-        missing=missing,
-        workload=workload,
+        relation=relation_of(stated.table),
+        columns=(stated.columns,) if isinstance(stated.columns, str) else tuple(stated.columns),
+        method=stated.method,
+        widths=dict(stated.width or {}),
+        bins=dict(stated.bins or {}),
+        missing=stated.missing,
+        workload=stated.workload,
+        facts=checked_facts(stated.facts),
     )
-    return question.request(curator.tables, offer, confidence_level(confidence))
+    return AskedSynthesis(
+        question=question,
+        tables=curator.tables,
+        offer=stated.offer,
+        confidence=confidence_level(stated.confidence),
+        key_share=share,
+    )

@@ -171,3 +171,31 @@ def test_the_declared_table_is_never_overwritten():
 
 def test_the_help_says_that_rows_are_never_those_of_the_data():
     assert "never from the data" in discreet("synthesize --help").output
+
+
+def test_facts_are_stated_in_the_shell(clinic):
+    Path("countries.csv").write_text("city,country\nTaipei,Taiwan\nHamilton,Canada\n")
+    asked = "synthesize visits age city country --rho 0.5 --method spanning-tree --format csv --rows 300"
+    facts = ("--impossible", "age<15, city=Hamilton", "--determined", "country=city:countries.csv")
+    rows = list(csv.DictReader(answered(asked, *facts).output.splitlines()))
+    assert len(rows) == 300
+    assert not any(row["city"] == "Hamilton" and row["age"] and float(row["age"]) < 15 for row in rows)
+    assert {(row["city"], row["country"]) for row in rows} <= {
+        ("Taipei", "Taiwan"),
+        ("Hamilton", "Canada"),
+        ("", ""),
+    }
+    assert "facts leave no row possible" in refused(
+        "synthesize visits city --rho 0.5", "--impossible", "city=Taipei|Hamilton|"
+    )
+    assert open_file(clinic).spent.requests == 1
+
+
+def test_unknown_keys_are_chosen_in_the_shell(clinic):
+    offer = "--epsilon 2 --delta 1e-7 --method independent"
+    shown = answered(f"synthesize visits age note {offer} --preview").output
+    assert "keys of note are chosen: shown with probability 50% at" in shown
+    found = answered(f"synthesize visits age note {offer} --key-share 0.5 --format csv --rows 200")
+    assert {row["note"] for row in csv.DictReader(found.output.splitlines())} <= {"x", "(other)", ""}
+    assert open_file(clinic).spent.requests == 2
+    assert VALUE not in found.output

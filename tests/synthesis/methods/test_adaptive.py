@@ -13,6 +13,7 @@ from discreet.synthesis.measuring.exact_tables import CountedRows
 from discreet.synthesis.measuring.steps import SCORE_STEPS
 from discreet.synthesis.models.growing_model import GrowingModel
 from discreet.synthesis.models.measured import MeasuredTable
+from discreet.synthesis.models.possible_rows import PossibleRows
 from synthesis.charged_steps import COLUMNS, is_charged, made_up, watched
 
 
@@ -74,7 +75,7 @@ def test_a_person_moves_every_score_by_no_more_than_is_charged(seed, rows, weigh
         MeasuredTable(columns=(place,), counts=random.integers(0, 20, size), variance=1.0)
         for place, size in enumerate(shape)
     ]
-    model = GrowingModel.begun(shape, single, 20.0, 20)
+    model = GrowingModel.begun(PossibleRows(shape=shape), single, 20.0, 20)
     scores = [
         mechanism.scores(
             {one: CountedRows(shape=shape, codes=held).table(one) for one, _ in mechanism.workload},

@@ -25,12 +25,12 @@ def test_columns_choices_and_pairs_are_what_is_charged():
 class Unnoised(SpanningTree):
     """Planted: the largest score is taken as it is."""
 
-    def _chosen(self, scores, choice):
+    def _chosen(self, scores, choice, joins):
         class Largest:
             def chosen(self, scores):
                 return int(np.argmax(scores))
 
-        return super()._chosen(scores, Largest())
+        return super()._chosen(scores, Largest(), joins)
 
 
 class Reused(SpanningTree):

@@ -8,6 +8,7 @@ from discreet.synthesis.models.growing_model import GrowingModel
 from discreet.synthesis.models.junction_tree import JunctionTree
 from discreet.synthesis.models.measured import MeasuredTable
 from discreet.synthesis.models.mirror_descent import fitted, started
+from discreet.synthesis.models.possible_rows import PossibleRows
 from effort import examples
 from synthesis.small_models import models, table_of
 
@@ -57,7 +58,7 @@ def test_a_model_that_grows_keeps_what_it_learned():
         MeasuredTable(columns=(0,), counts=np.array([30, 70]), variance=1.0),
         MeasuredTable(columns=(1,), counts=np.array([50, 50]), variance=1.0),
     ]
-    begun = GrowingModel.begun((2, 2), columns, 100.0, 500)
+    begun = GrowingModel.begun(PossibleRows(shape=(2, 2)), columns, 100.0, 500)
     assert not begun.holds((0, 1))
     assert begun.cells_with((0, 1)) == 4
     grown = begun.with_measured(
@@ -78,7 +79,7 @@ def test_tables_that_are_not_asked_for_are_not_written_out():
         MeasuredTable(columns=(1,), counts=large, variance=1.0),
         MeasuredTable(columns=(2,), counts=np.array([1 << 15, 1 << 15]), variance=1.0),
     ]
-    model = GrowingModel.begun((1 << 16, 1 << 16, 2), columns, float(1 << 16), 1)
+    model = GrowingModel.begun(PossibleRows(shape=(1 << 16, 1 << 16, 2)), columns, float(1 << 16), 1)
     tracemalloc.start()
     try:
         found = model.tables([(0, 2), (1, 2)])

@@ -13,11 +13,14 @@ from discreet.cli.command import Command
 from discreet.cli.progress import note, working
 from discreet.cli.related_rows import render_related
 from discreet.cli.runs import whole_number
+from discreet.cli.stated_facts import stated_facts
 from discreet.cli.synthetic_rows import render_rows
 from discreet.errors import ParameterError
+from discreet.front.declaration import TableFacts
 
 if TYPE_CHECKING:
     from discreet.curator import Preview
+    from discreet.data.language.row_facts import RowFact
     from discreet.front.bill import Bill
     from discreet.front.curator import Curator
     from discreet.synthesis.asking.related_release import RelatedRelease
@@ -35,13 +38,20 @@ examples:
     discreet synthesize visits age city --rho 0.02 --method spanning-tree --width age=10 --measured counts.csv
   some pairs matter more than others
     discreet synthesize visits age city cost --rho 0.02 --workload age,city=3 --workload city,cost
+  Hamilton treats nobody under 15
+    discreet synthesize visits age city cost --rho 0.02 --impossible 'age<15, city=Hamilton'
   patients, and visits for each of them, of whom at most five count: two files, one charge
     discreet synthesize patients age sex --events visits city cost --limit 5 --rho 0.02 \\
       --output patients.csv --events-output visits.csv
 
 One charge buys noisy tables of counts; rows are drawn from a model of them, never from the data. So any
-number of rows costs the same, and another --seed draws other rows at no cost. Columns need declared keys or
-bounds. What is missing or not declared is a value of its own, unless --drop-missing leaves such rows out.
+number of rows costs the same, and another --seed draws other rows at no cost. What is missing or not declared
+is a value of its own, unless --drop-missing leaves such rows out. A column of text without declared keys has
+them chosen first, for --key-share of the offer: those that enough persons have, and all others as (other).
+
+Facts may be wrong about some rows: these are counted as any others, and no row of the answer is like them.
+--determined city=zip:cities.csv rebuilds one column from another by a public file, at no cost; without the
+file the mapping is bought: the most frequent city of each zip code, by a noisy table.
 """
 
 _METHODS = {"adaptive": "adaptive", "spanning-tree": "spanning tree", "independent": "independent"}
@@ -49,7 +59,7 @@ _METHODS = {"adaptive": "adaptive", "spanning-tree": "spanning tree", "independe
 
 def _configure(parser: ArgumentParser) -> None:
     parser.add_argument("table", metavar="TABLE", help="a declared table")
-    parser.add_argument("columns", metavar="COLUMN", nargs="+", help="its columns with keys or bounds")
+    parser.add_argument("columns", metavar="COLUMN", nargs="+", help="its columns")
     parser.add_argument(
         "--events",
         nargs="+",
@@ -64,6 +74,7 @@ def _configure(parser: ArgumentParser) -> None:
     offer.add_argument("--epsilon", metavar="E", help="with --delta")
     offer.add_argument("--delta", metavar="D", help="with --epsilon: marginals get normal noise")
     offer.add_argument("--rho", metavar="R", help="instead: zero-concentrated privacy")
+    offer.add_argument("--key-share", metavar="S", help="for choosing keys that nobody declared (0.2)")
     offer.add_argument("--confidence", default="0.95", metavar="C", help="of measured counts (0.95)")
     offer.add_argument("--analyst", default="", metavar="NAME", help="who asks, for caps per analyst")
     offer.add_argument("--preview", action="store_true", help="show what it would cost; spends nothing")
@@ -77,10 +88,28 @@ def _configure(parser: ArgumentParser) -> None:
         "--width", action="append", metavar="COLUMN=W", help="how wide a cell of numbers is; may be repeated"
     )
     made.add_argument(
+        "--bins",
+        action="append",
+        metavar="COLUMN=N",
+        help="instead N cells of about as many rows, by bought quantiles; may be repeated",
+    )
+    made.add_argument(
         "--workload",
         action="append",
         metavar="COLUMN,COLUMN[=WEIGHT]",
         help="a table that should be right, for adaptive; may be repeated; by default all pairs",
+    )
+    made.add_argument(
+        "--impossible",
+        action="append",
+        metavar="'COLUMN<N, COLUMN=KEY'",
+        help="values that no row has together, besides declared facts; may be repeated",
+    )
+    made.add_argument(
+        "--determined",
+        action="append",
+        metavar="COLUMN=BY[:FILE]",
+        help="a column that follows from another, by a CSV file or by what is measured; may be repeated",
     )
     made.add_argument("--drop-missing", action="store_true", help="leave rows with a missing value out")
     made.add_argument(
@@ -112,6 +141,8 @@ def _run(options: Namespace) -> str:
             raise ParameterError(name, "is another file of the answer", "another file")
     _check_events(options)
     question = _question(options)
+    if not options.events:
+        question["facts"] = _facts(options)
     return _preview(options, question) if options.preview else _pay(options, question)
 
 
@@ -201,7 +232,7 @@ def _question(options: Namespace) -> dict[str, Any]:
     stated = {
         "columns": options.columns,
         **{name: value for name, value in offer.items() if value is not None},
-        "width": _widths(options.width or ()),
+        "width": _widths(options.width or (), "width"),
         "confidence": options.confidence,
         "analyst": options.analyst,
     }
@@ -221,8 +252,10 @@ def _question(options: Namespace) -> dict[str, Any]:
         **stated,
         "table": options.table,
         "method": _METHODS[options.method or "adaptive"],
+        "bins": {name: _whole(many) for name, many in _widths(options.bins or (), "bins").items()},
         "workload": _workload(options.workload) if options.workload else None,
         "missing": not options.drop_missing,
+        "key_share": options.key_share,
     }
 
 
@@ -240,6 +273,9 @@ def _check_events(options: Namespace) -> None:
     for name in ("method", "workload"):
         if getattr(options, name):
             raise ParameterError(name, "does not go with --events: a tree is chosen", f"no --{name}")
+    for name in ("bins", "impossible", "determined", "key_share"):
+        if getattr(options, name):
+            raise ParameterError(name, "does not go with --events", f"no --{name.replace('_', '-')}")
     if options.drop_missing:
         raise ParameterError("drop_missing", "does not go with --events", "no --drop-missing")
     form = rendering.format_of(options)
@@ -250,14 +286,29 @@ def _check_events(options: Namespace) -> None:
         raise ParameterError("events_output", "goes with --output: two tables are two files", "both files")
 
 
-def _widths(typed: list[str] | tuple[()]) -> dict[str, str]:
+def _facts(options: Namespace) -> tuple[RowFact, ...]:
+    """Return the facts that were typed; their values are of the types that the file declares."""
+    if not options.impossible and not options.determined:
+        return ()
+    found = declared.declaration(options).tables.get(options.table)
+    columns = found.columns if isinstance(found, TableFacts) else {}
+    return stated_facts(options.impossible or (), options.determined or (), columns)
+
+
+def _widths(typed: list[str] | tuple[()], option: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for one in typed:
         column, equals, width = one.rpartition("=")
         if not equals or not column or column in found:
-            raise ParameterError("width", "is not a pair, or names a column twice", "COLUMN=W, as in age=10")
+            raise ParameterError(option, "is not a pair, or names a column twice", "COLUMN=N, as in age=10")
         found[column] = width
     return found
+
+
+def _whole(typed: str) -> int:
+    if not (typed.isascii() and typed.isdecimal() and len(typed) < 10):
+        raise ParameterError("bins", "is not a whole number", "COLUMN=N, as in age=10")
+    return int(typed)
 
 
 def _workload(typed: list[str]) -> dict[tuple[str, ...], int]:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from fractions import Fraction
+from itertools import pairwise
 from math import prod
 from typing import TypeAlias
 
 from discreet.data.language.declarations import Bounds, Keys
+from discreet.data.language.window_functions import LATER
 from discreet.errors import UnsupportedQuery
 from discreet.privacy.rational import rational
 from discreet.records import Record, dataclass
 
 __all__ = [
     "LARGEST_TERM",
+    "MOST_CUTS",
     "Axis",
     "Binned",
     "ContingencyTable",
@@ -35,6 +39,8 @@ __all__ = [
 
 LARGEST_TERM = 1 << 53
 """The most that one row may add to a measure, in steps."""
+MOST_CUTS = 1 << 10
+"""At how many points cells of one width are cut, at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,23 +215,39 @@ class Axis:
 
     With `Keys` there is one cell for each key, in order; other values are left out. With `Bounds` values
     are rounded to the grid and clipped by the rules of the bounds, and `width` neighboring grid points make a
-    cell, from the lower bound on; the last cell may be narrower. Absent values are left out.
+    cell, from the lower bound on; the last cell may be narrower. Cells are cut at `cuts`, too: these are grid
+    points, counted from the lower bound, at which a cell begins. Absent values are left out.
     """
 
     column: str
     values: Keys | Bounds
     width: int = 1
+    cuts: tuple[int, ...] = field(default=(), metadata=LATER)
 
     def __post_init__(self) -> None:
         _check(isinstance(self.column, str) and isinstance(self.values, Keys | Bounds))
         _check(type(self.width) is int and self.width >= 1)
         if isinstance(self.values, Keys) and self.width != 1:
             raise UnsupportedQuery("a cell of an axis holds several keys; list fewer keys, or give bounds")
+        _check(isinstance(self.cuts, tuple) and all(type(cut) is int for cut in self.cuts))
+        if self.cuts:
+            within = isinstance(self.values, Bounds) and self.cuts[0] > 0 and self.cuts[-1] < self._points
+            _check(within and len(self.cuts) <= MOST_CUTS and all(cut % self.width for cut in self.cuts))
+            _check(all(one < other for one, other in pairwise(self.cuts)))
+
+    @property
+    def _points(self) -> int:
+        return _points(self.values)
 
     @property
     def listed(self) -> int:
         """The number of cells that keys or ranges of numbers have."""
-        return -(-_points(self.values) // self.width)
+        return -(-self._points // self.width) + len(self.cuts)
+
+    @property
+    def starts(self) -> tuple[int, ...]:
+        """The first grid point of each cell, counted from the lower bound; the place of each key."""
+        return tuple(sorted((*range(0, self._points, self.width), *self.cuts)))
 
     @property
     def cells(self) -> int:

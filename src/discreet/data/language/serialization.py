@@ -100,8 +100,8 @@ _HIDDEN = {
     "sum": {"center"},
     "factor": {"center"},
     "moment": {"shift"},
-    "axis": {"width"},
-    "whole_axis": {"width"},
+    "axis": {"width", "cuts"},
+    "whole_axis": {"width", "cuts"},
 }
 """What is chosen by looking at bounds."""
 _ALLOWED = "what to_json writes"

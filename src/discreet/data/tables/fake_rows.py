@@ -110,6 +110,7 @@ def _declared(table: Table, rows: pyarrow.Table) -> Table:
         columns=dict(table.columns),
         version=f"made up {declared.version}",
         prepare=table._prepared is not None,
+        facts=table.facts,
     )
 
 

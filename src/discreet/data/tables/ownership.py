@@ -156,7 +156,8 @@ def _owned(known_as: str, table: Table, through: Through, parent: Table) -> Tabl
     rows = alone.select(**columns) if own else alone.select(**columns, **{name: alone[reached.least]})
     owned = object.__new__(Table)
     for slot in (
-        "_backend", "_opened", "_stored", "_through", "_is_prepared", "_origins", "columns", "limits",
+        "_backend", "_opened", "_stored", "_through", "_is_prepared", "_origins", "columns", "facts",
+        "limits",
     ):  # fmt: skip
         setattr(owned, slot, getattr(table, slot))
     owned._ownership = Ownership(declared=table, parent=parent, reached=reached)

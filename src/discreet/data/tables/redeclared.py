@@ -13,7 +13,8 @@ from discreet.data.tables.table import Table
 __all__ = ["redeclared"]
 
 _KEPT = (
-    "_backend", "_is_prepared", "_opened", "_origins", "_stored", "_through", "person", "schema", "version",
+    "_backend", "_is_prepared", "_opened", "_origins", "_stored", "_through", "facts", "person", "schema",
+    "version",
 )  # fmt: skip
 
 

@@ -8,13 +8,14 @@ budget to spend.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NoReturn, cast
 
 from discreet.data.language.declarations import EACH_ROW, Bounds, Declared, Keys, Limits, Person
 from discreet.data.language.ownership import Through
+from discreet.data.language.row_facts import RowFact, facts_about
 from discreet.data.language.serialization import JSON, to_object
 from discreet.data.language.types import Schema, Type, suggestion
 from discreet.data.tables.declaration_checks import checked_declarations
@@ -67,6 +68,9 @@ class Table:
         Keep the table in the engine in a form that makes queries fast. With ``Limits(rows=…)`` the rows of
         each person are drawn once, before any condition; with a limit on groups they are drawn for every
         query, as without preparation.
+    facts : Impossible, Determined or several of them, optional
+        What is declared about whole rows, for synthetic tables: combinations of values that cannot exist, and
+        columns that follow from others. Nothing else depends on them, and rows that break them are counted.
 
     Attributes
     ----------
@@ -112,6 +116,7 @@ class Table:
         "_stored",
         "_through",
         "columns",
+        "facts",
         "limits",
         "person",
         "schema",
@@ -119,6 +124,7 @@ class Table:
     )
 
     columns: Mapping[str, Declared]
+    facts: tuple[RowFact, ...]
     limits: Limits
     person: Person
     schema: Schema
@@ -133,6 +139,7 @@ class Table:
         columns: Mapping[str, Declared] | None = None,
         version: str = "1",
         prepare: bool = False,
+        facts: Iterable[RowFact] | RowFact | None = None,
     ) -> None:
         declared = checked_declarations(person, limits, columns, prepare=prepare)
         if not isinstance(version, str) or not version:
@@ -162,6 +169,7 @@ class Table:
         self.person = cast("Person", person)
         self.limits = Limits(rows=1) if limits is None else limits
         self.version = version
+        self.facts = facts_about(self.schema, facts)
         self._through = person if isinstance(person, Through) else None
         self._ownership: Ownership | None = None
         self._is_prepared = prepare

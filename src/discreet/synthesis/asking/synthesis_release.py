@@ -73,4 +73,6 @@ class SynthesisRelease:
         return self.data.to_arrow(self.rows if rows is None else rows, seed=seed)
 
     def __repr__(self) -> str:
-        return f"{self.data!r}, paid with {price(self.event)}"
+        first = self.measured.chosen or self.measured.bought
+        more = ", besides what was chosen or bought first" if first else ""
+        return f"{self.data!r}, paid with {price(self.event)}{more}"

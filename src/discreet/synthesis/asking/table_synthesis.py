@@ -60,7 +60,7 @@ class TableSynthesis(TableMechanism):
 
     def draw(self, tables: Sequence[Integers]) -> JsonValue:
         """Choose and measure."""
-        shape = self.synthesizer.domain.shape
+        shape = self.synthesizer.counted.shape
         counted = CountedTables(
             tables={
                 chosen: table.reshape([shape[column] for column in chosen])
@@ -77,16 +77,20 @@ class TableSynthesis(TableMechanism):
         made = self.synthesizer
         if not isinstance(drawn, list) or len(drawn) != len(made.variances):
             raise ValueError
-        many = len(made.domain.shape)
+        many, last = len(made.domain.shape), len(drawn) - len(made.bought_sets)
         found: list[MeasuredTable] = []
         folds: tuple[JoinedCells, ...] = ()
         for place, (one, variance) in enumerate(zip(drawn, made.variances, strict=True)):
             columns, counts = tuple(one["columns"]), np.array(one["counts"], np.int64)
             if place == many:
                 folds = made.folds(found)
-            if columns not in made.sets or (place < many and columns != (place,)):
+            if place >= last:
+                folds = ()
+            expected = (place,) if place < many else made.bought_sets[place - last] if place >= last else None
+            if (columns not in made.sets) if expected is None else (columns != expected):
                 raise ValueError
-            shape = [folds[column].cells if folds else made.domain.shape[column] for column in columns]
+            sizes = made.counted.shape
+            shape = [folds[column].cells if folds else sizes[column] for column in columns]
             if counts.shape != (prod(shape),):
                 raise ValueError
             found.append(MeasuredTable(columns=columns, counts=counts.reshape(shape), variance=variance))
@@ -95,15 +99,15 @@ class TableSynthesis(TableMechanism):
     def finish(self, drawn: object, confidence: Fraction) -> tuple[AnswerKeys, AnswerColumn]:
         """Return every measured count with its interval, table after table."""
         measured = self.measured(drawn)
-        columns = self.synthesizer.domain.columns
-        many = len(columns)
+        columns, many = self.synthesizer.counted.columns, len(self.synthesizer.domain.columns)
+        last = len(measured) - len(self.synthesizer.bought_sets)
         folds = self.synthesizer.folds(measured[:many])
         keys: dict[str, list[object]] = {"table": [], **{column.name: [] for column in columns}}
         values, margins = [], []
         for place, one in enumerate(measured):
             names = ", ".join(columns[column].name for column in one.columns)
             labels = {
-                column: cell_labels(columns[column].labels, folds[column] if place >= many else None)
+                column: cell_labels(columns[column].labels, folds[column] if many <= place < last else None)
                 for column in one.columns
             }
             for combination in product(*(labels[column] for column in one.columns)):
@@ -124,9 +128,10 @@ class TableSynthesis(TableMechanism):
         deviations = [sqrt(variance) for variance in made.variances]
         noise = sum(deviation * cells for deviation, cells in zip(deviations, shape, strict=False)) / many
         kinds = [("columns", max(made.variances[:many]), noise)]
-        if len(made.variances) > many:
-            joined = min(max(sqrt(max(rows, 1) / (2 * deviations[-1])), 1.0), max(shape))
-            kinds.append(("chosen tables", made.variances[-1], deviations[-1] * joined**2))
+        last = len(made.variances) - len(made.bought_sets) - 1
+        if last >= many:
+            joined = min(max(sqrt(max(rows, 1) / (2 * deviations[last])), 1.0), max(shape))
+            kinds.append(("chosen tables", made.variances[last], deviations[last] * joined**2))
         return tuple(
             Expectation(
                 name=name,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,16 +14,20 @@ from numpy.typing import NDArray
 from discreet.array_types import Floats, Integers
 from discreet.data import Axis, Bounds, Dates, Keys
 from discreet.data.language.declarations import CLAMP, DROP, KeyValue
-from discreet.data.language.measures import WholeAxis
+from discreet.data.language.measures import MOST_CUTS, WholeAxis
 from discreet.data.language.types import Type
 from discreet.errors import ParameterError
-from discreet.queries.counts.cells import default_width, grid_points, labels
+from discreet.privacy.rational import Number
+from discreet.queries.counts.cells import default_width, grid_points, labels, widened
 
-__all__ = ["MOST_CELLS", "CodedColumn", "coded"]
+__all__ = ["EPOCH", "MOST_CELLS", "OTHER", "CodedColumn", "coded", "whole_axis"]
 
 MOST_CELLS = 64
 """How many cells a column of numbers or days has at most, unless their width is given."""
-_EPOCH = datetime.date(1970, 1, 1)
+EPOCH = datetime.date(1970, 1, 1)
+"""The day that has the number 0."""
+OTHER = "(other)"
+"""What all keys are called together that were not chosen."""
 _SAY = 'such as {"age": dp.Bounds(0, 110), "city": dp.Keys(["Taipei"])}'
 
 
@@ -36,10 +42,14 @@ class CodedColumn:
         was not declared. Without it rows that have no cell in some column are left out.
     dates : bool
         Whether the numbers of the axis are days, counted from 1970.
+    chosen : bool
+        Whether its keys were chosen privately. Then missing values are a key, and the last cell of a
+        `WholeAxis` is for all keys that were not chosen.
     """
 
     axis: Axis
     dates: bool = False
+    chosen: bool = False
 
     @property
     def name(self) -> str:
@@ -62,13 +72,27 @@ class CodedColumn:
         return self.cells > self._listed
 
     @property
+    def remaining(self) -> str | None:
+        """What the last code of a `WholeAxis` is shown as."""
+        if not self.chosen:
+            return None
+        listed, name = set(labels(self.axis)[: self._listed]), OTHER
+        while name in listed:
+            name = f"({name})"
+        return name
+
+    @property
     def labels(self) -> list[object]:
         """What each code is called: a key, the lowest number or day of its cell, or None for no cell."""
         found: list[object] = []
-        found += labels(self.axis)[: self._listed]
+        if isinstance(self.axis.values, Keys):
+            found += self.axis.values.values
+        else:
+            low = self.axis.values.lower_steps
+            found += [_plain((low + start) * self.axis.values.step) for start in self.axis.starts]
         if self.dates:
-            found = [_EPOCH + datetime.timedelta(days=int(one)) for one in found]  # type: ignore[call-overload]
-        return found + [None] * (self.cells - self._listed)
+            found = [EPOCH + datetime.timedelta(days=int(one)) for one in found]  # type: ignore[call-overload]
+        return found + [self.remaining] * (self.cells - self._listed)
 
     def codes(self, values: NDArray[Any]) -> Integers:
         """Return the code of each value, by itself; -1 where it has none."""
@@ -76,17 +100,19 @@ class CodedColumn:
         if isinstance(listed, Keys):
             found = _key_places(values, listed)
         else:
-            found = _grid_cells(_days(values) if self.dates else _numbers(values), listed, self.axis.width)
+            found = _grid_cells(_days(values) if self.dates else _numbers(values), listed, self.axis.starts)
         return np.where(found < 0, self._listed if self.cells > self._listed else -1, found)
 
     def decoded(self, codes: Integers, random: np.random.Generator) -> list[object]:
         """Return a value for each code: its key, or any number of its cell, all equally likely."""
         listed = self.axis.values
         if isinstance(listed, Keys):
-            keys: list[KeyValue] = [*listed.values, None]
+            keys: list[KeyValue] = [*listed.values, self.remaining]
             return [keys[code] for code in codes.tolist()]
-        first = listed.lower_steps + np.minimum(codes, self._listed - 1) * self.axis.width
-        room = np.minimum(first + self.axis.width, listed.upper_steps + 1) - first
+        starts = np.array(self.axis.starts) + listed.lower_steps
+        ends = np.append(starts[1:], listed.upper_steps + 1)
+        cells = np.minimum(codes, self._listed - 1)
+        first, room = starts[cells], (ends - starts)[cells]
         points = first + (random.random(len(codes)) * room).astype(np.int64)
         missing = (codes >= self._listed).tolist()
         return [
@@ -95,28 +121,42 @@ class CodedColumn:
 
     def _value(self, point: int) -> object:
         if self.dates:
-            return _EPOCH + datetime.timedelta(days=point)
+            return EPOCH + datetime.timedelta(days=point)
         assert isinstance(self.axis.values, Bounds)  # noqa: S101
-        value = point * self.axis.values.step
-        return int(value) if value.denominator == 1 else float(value)
+        return _plain(point * self.axis.values.step)
+
+    def cut(self, edges: Iterable[int]) -> CodedColumn:
+        """Return the column with cells that begin at some grid points, counted from the lower bound, too."""
+        if not isinstance(self.axis.values, Bounds):
+            return self
+        points, width = grid_points(self.axis.values), self.axis.width
+        held = {edge for edge in edges if 0 < edge < points and edge % width}
+        cuts = tuple(sorted(held | set(self.axis.cuts)))
+        if len(cuts) > MOST_CUTS:
+            raise ParameterError(
+                "facts", f"cut {self.name!r} at {len(cuts):,} points", f"at most {MOST_CUTS:,} for a column"
+            )
+        return replace(self, axis=replace(self.axis, cuts=cuts))
 
     @property
     def _listed(self) -> int:
         return self.axis.listed
 
 
-def coded(name: str, declared: object, *, missing: bool, most: int = MOST_CELLS) -> CodedColumn:
+def coded(
+    name: str, declared: object, *, missing: bool, most: int = MOST_CELLS, width: Number | None = None
+) -> CodedColumn:
     """Return the cells of a column that is declared: by a public rule, from the declaration alone."""
     dates = isinstance(declared, Dates)
     if isinstance(declared, Dates):
-        days = [(one - _EPOCH).days for one in (declared.first, declared.last)]
+        days = [(one - EPOCH).days for one in (declared.first, declared.last)]
         if days[0] == days[1]:
             days[1] += 1
         declared = Bounds(days[0], days[1])
     if isinstance(declared, Keys):
         plain = Axis(column=name, values=declared)
     elif isinstance(declared, Bounds):
-        plain = default_width(name, declared, most)
+        plain = default_width(name, declared, most) if width is None else widened(name, declared, width)
     else:
         raise ParameterError("columns", f"says nothing that is known of {name!r}", _SAY)
     return CodedColumn(axis=whole_axis(plain) if missing else plain, dates=dates)
@@ -127,10 +167,14 @@ def whole_axis(axis: Axis) -> Axis:
     values = axis.values
     if isinstance(values, Bounds) and DROP not in {values.nan, values.null, values.infinity}:
         return axis
-    return WholeAxis(column=axis.column, values=values, width=axis.width)
+    return WholeAxis(column=axis.column, values=values, width=axis.width, cuts=axis.cuts)
 
 
-def _grid_cells(numbers: Floats, bounds: Bounds, width: int) -> Integers:
+def _plain(value: Fraction) -> int | float:
+    return int(value) if value.denominator == 1 else float(value)
+
+
+def _grid_cells(numbers: Floats, bounds: Bounds, starts: Sequence[int]) -> Integers:
     """Return the cells of numbers: on the nearest grid point, halves upward, and within the bounds."""
     low, high = bounds.lower_steps, bounds.upper_steps
     held = numbers
@@ -142,8 +186,8 @@ def _grid_cells(numbers: Floats, bounds: Bounds, width: int) -> Integers:
     with np.errstate(over="ignore", invalid="ignore"):
         points = np.floor(held / float(bounds.step) + 0.5).clip(low, high)
     missing = np.isnan(points)
-    cells = (np.where(missing, low, points).astype(np.int64) - low) // width
-    return np.where(missing, -1, np.minimum(cells, (grid_points(bounds) - 1) // width))
+    above = np.where(missing, low, points).astype(np.int64) - low
+    return np.where(missing, -1, np.searchsorted(np.array(starts), above, side="right") - 1)
 
 
 def _numbers(values: NDArray[Any]) -> Floats:
@@ -177,7 +221,7 @@ def _day(value: object) -> float:
         if value != value:  # noqa: PLR0124 (the missing time of pandas is a datetime that has no date)
             return float("nan")
         value = value.date()
-    return float((value - _EPOCH).days) if isinstance(value, datetime.date) else float("nan")
+    return float((value - EPOCH).days) if isinstance(value, datetime.date) else float("nan")
 
 
 def _key_places(values: NDArray[Any], keys: Keys) -> Integers:

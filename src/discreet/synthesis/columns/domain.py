@@ -33,12 +33,21 @@ class CodedColumns:
 
     @classmethod
     def declared(cls, columns: Mapping[str, object], *, missing: bool = True) -> CodedColumns:
-        """Return the columns that a mapping of names to `Bounds`, `Keys` or `Dates` declares."""
+        """Return the columns that a mapping of names to `Bounds`, `Keys` or `Dates` declares.
+
+        A column that follows from another by a declared mapping is declared as None, and has no cells.
+        """
         if isinstance(columns, CodedColumns):
             return columns
         if not isinstance(columns, Mapping):
             raise ParameterError("columns", "are not declared, and are never read from data", "a mapping")
-        return cls(columns=tuple(coded(str(name), one, missing=missing) for name, one in columns.items()))
+        held = [(str(name), one) for name, one in columns.items() if one is not None]
+        return cls(
+            columns=tuple(
+                one if isinstance(one, CodedColumn) else coded(name, one, missing=missing)
+                for name, one in held
+            )
+        )
 
     @property
     def names(self) -> tuple[str, ...]:

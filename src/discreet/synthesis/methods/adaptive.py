@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from discreet.array_types import Integers
 from discreet.curator.ledger import JsonValue
+from discreet.data.language.row_facts import RowFact
 from discreet.errors import ParameterError
 from discreet.privacy.events import Event, compose
 from discreet.privacy.rational import Number, whole
@@ -18,11 +19,18 @@ from discreet.synthesis.measuring.column_noises import column_noises
 from discreet.synthesis.measuring.exact_tables import ExactTables, FoldedTables
 from discreet.synthesis.measuring.stated_rho import StatedRho
 from discreet.synthesis.measuring.steps import SCORE_STEPS, TableChoice, TableNoise, distance, whole_scores
-from discreet.synthesis.methods.base import MOST_TABLE_CELLS, Synthesizer, all_pairs, checked_terms
-from discreet.synthesis.models.folding import FoldedModel, folded_measured
+from discreet.synthesis.methods.base import (
+    MOST_TABLE_CELLS,
+    CheckedTerms,
+    Synthesizer,
+    all_pairs,
+    checked_terms,
+)
+from discreet.synthesis.methods.model_facts import ModelFacts
+from discreet.synthesis.models.fact_joins import FactJoins
+from discreet.synthesis.models.folding import FoldedModel
 from discreet.synthesis.models.growing_model import GrowingModel
 from discreet.synthesis.models.measured import MeasuredTable
-from discreet.synthesis.models.simplex import rows_counted
 from discreet.synthesis.release.synthetic_data import SyntheticData
 
 __all__ = ["Adaptive", "WeightedSets"]
@@ -50,7 +58,7 @@ class Adaptive(Synthesizer):
 
     Parameters
     ----------
-    columns, epsilon, delta, rho, rows
+    columns, epsilon, delta, rho, rows, facts
         As for `Independent`.
     workload : iterable of sets of columns, or mapping of sets to whole numbers, optional
         The tables that should be right, perhaps with weights from 1 to 1,000; by default all pairs.
@@ -85,6 +93,7 @@ class Adaptive(Synthesizer):
     """
 
     domain: CodedColumns
+    facts: ModelFacts
     rows: int
     stated: StatedRho
     workload: tuple[tuple[tuple[int, ...], int], ...]
@@ -106,19 +115,22 @@ class Adaptive(Synthesizer):
         workload: WeightedSets | None = None,
         rounds: int | None = None,
         tree_cells: int = _TREE_CELLS,
+        facts: Iterable[RowFact] | RowFact | None = None,
     ) -> None:
-        domain, spent, held = checked_terms(columns, epsilon, delta, rho, rows)
+        terms = checked_terms(columns, facts, epsilon, delta, rho, rows)
+        domain, held = terms.domain, terms.rows
         most = whole(tree_cells, "tree_cells", least=2, most=1 << 26)
-        weighted = _weighted(domain, workload, most)
+        weighted = _weighted(terms, workload, most)
         times = 2 * len(domain.shape) if rounds is None else whole(rounds, "rounds", least=1, most=1000)
         times = times if weighted else 0
-        first = spent.rho * _COLUMNS if times else spent.rho
-        each = (spent.rho - first) / max(times, 1)
+        first = terms.rho * _COLUMNS if times else terms.rho
+        each = (terms.rho - first) / max(times, 1)
         largest = max((weight for _, weight in weighted), default=1)
         self._set(
             domain=domain,
+            facts=terms.facts,
             rows=held,
-            stated=spent,
+            stated=terms.stated,
             workload=weighted,
             rounds=times,
             tree_cells=most,
@@ -132,8 +144,9 @@ class Adaptive(Synthesizer):
         """All columns, and all rounds."""
         columns = compose([noise.event for noise in self.column_noises])
         if self.choice is None or self.table_noise is None:
-            return columns
-        return compose([columns, self.choice.event * self.rounds, self.table_noise.event * self.rounds])
+            return self.with_bought([columns])
+        rounds = [self.choice.event * self.rounds, self.table_noise.event * self.rounds]
+        return self.with_bought([columns, *rounds])
 
     @property
     def sets(self) -> tuple[tuple[int, ...], ...]:
@@ -145,26 +158,28 @@ class Adaptive(Synthesizer):
     def options(self) -> dict[str, JsonValue]:
         """The workload with its weights, rounds, and the size of the model."""
         listed: list[JsonValue] = [[list(chosen), weight] for chosen, weight in self.workload]
-        return {"workload": listed, "rounds": self.rounds, "tree_cells": self.tree_cells}
+        stated: dict[str, JsonValue] = {"workload": listed, "rounds": self.rounds}
+        return {**stated, "tree_cells": self.tree_cells, **self.facts.options}
 
     @property
     def steps(self) -> tuple[str, ...]:
         """What is measured and chosen."""
         first = self.columns_measured
         if self.table_noise is None:
-            return (first,)
+            return (first, *self.facts.steps)
         return (
             first,
             f"in {self.rounds} rounds one of {len(self.workload):,} tables is chosen, by the model's error",
             f"it is measured, noise of deviation {self.table_noise.variance**0.5:.4g}; the model holds at "
             f"most {self.tree_cells:,} numbers",
+            *self.facts.steps,
         )
 
     @property
     def variances(self) -> tuple[float, ...]:
         """Of the columns, and of the chosen tables."""
         later = () if self.table_noise is None else (self.table_noise.variance,) * self.rounds
-        return tuple(noise.variance for noise in self.column_noises) + later
+        return tuple(noise.variance for noise in self.column_noises) + later + self.bought_variances
 
     def release(self, rows: object) -> SyntheticData:
         """Return a synthetic table for rows, unless all tables together have too many cells to be held."""
@@ -175,11 +190,11 @@ class Adaptive(Synthesizer):
         """Measure the columns; then choose and measure a table in each round."""
         found = list(self.measured_columns(tables))
         if self.choice is None or self.table_noise is None:
-            return tuple(found)
+            return (*found, *self.measured_mappings(tables))
         folds = self.folds(found)
         folded = FoldedTables(tables=tables, folds=folds)
         exact = {chosen: folded.table(chosen) for chosen, _ in self.workload}
-        model = self._begun(found, _STEPS)
+        model = self.begun(found, folds, _STEPS)
         for number in range(self.rounds):
             fits = self._fitting(model, number)
             scores = self.scores({chosen: exact[chosen] for chosen, _ in fits}, model, dict(fits))
@@ -187,7 +202,7 @@ class Adaptive(Synthesizer):
             measured = self.table_noise.measured(chosen, exact[chosen])
             found.append(measured)
             model = model.with_measured(measured, _STEPS)
-        return tuple(found)
+        return (*found, *self.measured_mappings(tables))
 
     def scores(
         self,
@@ -209,44 +224,56 @@ class Adaptive(Synthesizer):
 
     def _fitting(self, model: GrowingModel, number: int) -> list[tuple[tuple[int, ...], int]]:
         """Return what may be chosen in a round: what the model has room for, more of it in later rounds."""
-        room = self.tree_cells * (number + 1) // self.rounds
+        taken = model.possible.cells_with([]) if model.possible.zeros else 0  # by what facts join
+        room = taken + (self.tree_cells - taken) * (number + 1) // self.rounds
         fits = [one for one in self.workload if model.holds(one[0]) or model.cells_with(one[0]) <= room]
         if fits:
             return fits
         least = min(self.workload, key=lambda one: model.cells_with(one[0]))
         return [least]
 
-    def _begun(self, columns: Sequence[MeasuredTable], steps: int) -> GrowingModel:
-        folds = self.folds(columns)
-        joined = [folded_measured(one, folds) for one in columns]
-        shape = tuple(fold.cells for fold in folds)
-        return GrowingModel.begun(shape, joined, rows_counted(columns), steps)
-
     def model(self, measured: Sequence[MeasuredTable]) -> FoldedModel:
         """Return the model that is closest to all measurements."""
         many = len(self.domain.shape)
-        begun = self._begun(measured[:many], _STEPS)
-        last = begun.with_all(measured[many:], _LAST_STEPS)
-        return FoldedModel(model=last.model, folds=self.folds(measured[:many]))
+        folds = self.folds(measured[:many])
+        last = self.begun(measured[:many], folds, _STEPS).with_all(measured[many:], _LAST_STEPS)
+        possible = self.facts.possible
+        return FoldedModel(model=last.model, folds=folds, possible=possible if possible.zeros else None)
 
 
 def _weighted(
-    domain: CodedColumns, workload: WeightedSets | None, most: int
+    terms: CheckedTerms, workload: WeightedSets | None, most: int
 ) -> tuple[tuple[tuple[int, ...], int], ...]:
-    """Return sets of columns and their weights; refuse what no model of the size could hold."""
+    """Return sets of columns and their weights; refuse what no model of the size could hold.
+
+    Facts join columns in the model, too: a pair that does not fit beside them is never chosen.
+    """
+    domain, possible = terms.domain, terms.facts.possible
+    if possible.zeros and possible.cells_with([]) > most:
+        raise ParameterError(
+            "facts",
+            f"need a model of {possible.cells_with([]):,} numbers",
+            f"at most {most:,}; take wider cells, facts about fewer columns, or a larger tree_cells",
+        )
     if workload is None:
-        return tuple((pair, 1) for pair in _few(all_pairs(domain.shape)))
+        pairs = _few(all_pairs(domain.shape))
+        if possible.zeros:
+            joins = FactJoins.of(possible)
+            pairs = tuple(pair for pair in pairs if joins.size_with(pair) <= most)
+        return tuple((pair, 1) for pair in pairs)
     if not isinstance(workload, Mapping):
         workload = dict.fromkeys((tuple([one] if isinstance(one, str) else one) for one in workload), 1)
     found: dict[tuple[int, ...], int] = {}
     for names, weight in workload.items():
-        chosen = domain.places(names)
+        chosen = terms.facts.places(domain, names)
         found[chosen] = whole(weight, "workload", least=1, most=_MOST_WEIGHT)
         cells = prod(domain.shape[column] for column in chosen)
-        if cells > min(MOST_TABLE_CELLS, most):
+        joined = possible.cells_with([chosen]) if possible.zeros and cells <= most else 0
+        if max(cells, joined) > min(MOST_TABLE_CELLS, most):
+            beside = f", which needs a model of {joined:,} beside the facts" if joined else ""
             raise ParameterError(
                 "workload",
-                f"has a table of {cells:,} cells",
+                f"has a table of {cells:,} cells{beside}",
                 f"tables of at most {min(MOST_TABLE_CELLS, most):,}; take fewer columns, or wider cells",
             )
     return _few(found.items())

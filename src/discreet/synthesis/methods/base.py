@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import prod
 
 from discreet.curator.ledger import JsonValue
-from discreet.errors import UnsupportedQuery
+from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.noise import current, is_private
-from discreet.privacy.events import Event
+from discreet.privacy.events import Event, compose
 from discreet.privacy.guarantees import ApproximateDP, ZeroConcentratedDP
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number, whole
@@ -20,9 +21,11 @@ from discreet.synthesis.columns.domain import CodedColumns
 from discreet.synthesis.measuring.exact_tables import CountedRows, ExactTables
 from discreet.synthesis.measuring.stated_rho import StatedRho
 from discreet.synthesis.measuring.steps import TableNoise
-from discreet.synthesis.models.folding import FoldedModel, JoinedCells, folded_column
+from discreet.synthesis.methods.model_facts import ModelFacts, model_facts
+from discreet.synthesis.models.folding import FoldedModel, JoinedCells, folded_column, folded_measured
+from discreet.synthesis.models.growing_model import GrowingModel
 from discreet.synthesis.models.measured import MeasuredTable
-from discreet.synthesis.models.simplex import nearest_whole_counts, whole_rows_counted
+from discreet.synthesis.models.simplex import nearest_whole_counts, rows_counted, whole_rows_counted
 from discreet.synthesis.release.synthetic_data import SyntheticData
 
 __all__ = ["MOST_CELLS_AT_ONCE", "MOST_TABLE_CELLS", "Synthesizer", "all_pairs", "checked_terms"]
@@ -43,6 +46,7 @@ class Synthesizer(Record, ABC):
     __slots__ = ()
 
     domain: CodedColumns
+    facts: ModelFacts
     rows: int
     stated: StatedRho
     column_noises: tuple[TableNoise, ...]
@@ -55,19 +59,32 @@ class Synthesizer(Record, ABC):
     @property
     @abstractmethod
     def sets(self) -> tuple[tuple[int, ...], ...]:
-        """The columns of every table that `draw` may read."""
+        """The columns of every table that `draw` may read for the model."""
+
+    @property
+    def counted(self) -> CodedColumns:
+        """The columns that are counted: those of the model, then those whose mapping is bought."""
+        bought = tuple(one.column for one in self.facts.bought)
+        return CodedColumns(columns=(*self.domain.columns, *bought)) if bought else self.domain
+
+    @property
+    def bought_sets(self) -> tuple[tuple[int, int], ...]:
+        """The tables of columns that follow from others, with these: places among `counted`."""
+        many = len(self.domain.columns)
+        return tuple((one.by, many + place) for place, one in enumerate(self.facts.bought))
 
     @property
     def counted_sets(self) -> tuple[tuple[int, ...], ...]:
-        """Of these, the tables that must be counted: all others are sums of one of them."""
-        held = self.sets
+        """The tables that must be counted: all others are sums of one of them."""
+        held = (*self.sets, *self.bought_sets)
         joined = {column for chosen in held if len(chosen) > 1 for column in chosen}
         return tuple(chosen for chosen in held if len(chosen) > 1 or chosen[0] not in joined)
 
     def check_cells(self) -> None:
         """Refuse more cells than can be held at once. Public: the data play no part in it."""
         counted = self.counted_sets
-        cells = sum(prod(self.domain.shape[column] for column in chosen) for chosen in counted)
+        shape = self.counted.shape
+        cells = sum(prod(shape[column] for column in chosen) for chosen in counted)
         if cells > MOST_CELLS_AT_ONCE:
             raise UnsupportedQuery(
                 f"{len(counted):,} tables of {cells:,} cells are more than {MOST_CELLS_AT_ONCE:,}; "
@@ -76,8 +93,8 @@ class Synthesizer(Record, ABC):
 
     @property
     def options(self) -> dict[str, JsonValue]:
-        """What it was given besides columns and budget, as plain values."""
-        return {}
+        """What it was given besides columns and budget, as plain values: facts, for one."""
+        return self.facts.options
 
     @abstractmethod
     def draw(self, tables: ExactTables) -> tuple[MeasuredTable, ...]:
@@ -104,18 +121,38 @@ class Synthesizer(Record, ABC):
 
     def release(self, rows: object) -> SyntheticData:
         """Return a synthetic table for rows: a frame, a mapping of columns, or a two-dimensional array."""
-        counted = CountedRows(shape=self.domain.shape, codes=self.domain.codes(rows))
+        columns = self.counted
+        counted = CountedRows(shape=columns.shape, codes=columns.codes(rows))
         measured = self.draw(counted)
         return self.finished(measured, private=is_private(current().mark(0)))
 
     def finished(self, measured: Sequence[MeasuredTable], *, private: bool) -> SyntheticData:
         """Return the synthetic table of what was measured."""
+        many = len(measured) - len(self.facts.bought)
         return SyntheticData(
             domain=self.domain,
             measured=tuple(measured),
-            model=self.model(measured),
+            model=self.model(measured[:many]),
             method=type(self).__name__,
             private=private,
+            functions=self.facts.functions(measured[many:]),
+            order=self.facts.order,
+        )
+
+    def with_bought(self, events: Sequence[Event]) -> Event:
+        """Return the laws of the model's draws, and those of mappings that are bought."""
+        return compose([*events, *(one.noise.event for one in self.facts.bought)])
+
+    @property
+    def bought_variances(self) -> tuple[float, ...]:
+        """The variances of the tables of mappings that are bought: the last that are measured."""
+        return tuple(one.noise.variance for one in self.facts.bought)
+
+    def measured_mappings(self, tables: ExactTables) -> tuple[MeasuredTable, ...]:
+        """Measure the table of each column that follows from another, with it."""
+        return tuple(
+            one.noise.measured(chosen, tables.table(chosen))
+            for one, chosen in zip(self.facts.bought, self.bought_sets, strict=True)
         )
 
     def measured_columns(self, tables: ExactTables) -> tuple[MeasuredTable, ...]:
@@ -139,7 +176,8 @@ class Synthesizer(Record, ABC):
 
         What is rare depends on the noise of such tables, which is the same for all of them.
         """
-        variance, total = Fraction(self.variances[-1]), whole_rows_counted(columns)
+        last = len(self.variances) - len(self.facts.bought) - 1
+        variance, total = Fraction(self.variances[last]), whole_rows_counted(columns)
         return tuple(
             folded_column(
                 nearest_whole_counts(one.counts, total),
@@ -147,22 +185,62 @@ class Synthesizer(Record, ABC):
                 total,
                 ordered=column.is_ordered,
                 last=column.has_missing,
+                kinds=self.facts.possible.kinds(place),
             )
-            for column, one in zip(self.domain.columns, columns, strict=True)
+            for place, (column, one) in enumerate(zip(self.domain.columns, columns, strict=True))
         )
+
+    def begun(
+        self, columns: Sequence[MeasuredTable], folds: Sequence[JoinedCells], steps: int
+    ) -> GrowingModel:
+        """Return the model of measured columns in joined cells, under declared facts."""
+        possible = self.facts.possible.joined([fold.places for fold in folds])
+        joined = [folded_measured(one, folds) for one in columns]
+        return GrowingModel.begun(possible, joined, rows_counted(columns), steps)
 
     def __repr__(self) -> str:
         columns, cells = len(self.domain.columns), sum(self.domain.shape)
         return f"{type(self).__name__}({columns} columns of {cells:,} cells, {self.guarantee!r})"
 
 
-def checked_terms(
-    columns: object, epsilon: Number | None, delta: Number | None, rho: Number | None, rows: int
-) -> tuple[CodedColumns, StatedRho, int]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedTerms:
+    """What every synthesizer is given, checked; `rho` is what is left of it for the model."""
+
+    domain: CodedColumns
+    facts: ModelFacts
+    stated: StatedRho
+    rows: int
+    rho: Fraction
+
+
+def checked_terms(  # noqa: PLR0917
+    columns: object,
+    facts: object,
+    epsilon: Number | None,
+    delta: Number | None,
+    rho: Number | None,
+    rows: int,
+) -> CheckedTerms:
     """Return what every synthesizer is given, checked."""
-    domain = CodedColumns.declared(columns)  # type: ignore[arg-type]
-    offer = Offer(epsilon=epsilon, delta=delta, rho=rho)
-    return domain, StatedRho.of(offer), whole(rows, "rows", least=1, most=1 << 20)
+    stated = StatedRho.of(Offer(epsilon=epsilon, delta=delta, rho=rho))
+    held = whole(rows, "rows", least=1, most=1 << 20)
+    domain, known, left = model_facts(columns, facts, stated.rho, held)
+    for one in known.bought:
+        if domain.shape[one.by] * one.column.cells > MOST_TABLE_CELLS:
+            raise ParameterError(
+                "facts",
+                f"have a mapping to {one.column.name!r} bought from more than {MOST_TABLE_CELLS:,} cells",
+                "a declared mapping, which costs nothing; or wider cells",
+            )
+    size = known.possible.cells_with([])
+    if known.possible.zeros and size > MOST_TABLE_CELLS:
+        raise ParameterError(
+            "facts",
+            f"need a model of {size:,} numbers: they join columns of many cells",
+            f"at most {MOST_TABLE_CELLS:,}; take wider cells, or facts about fewer columns",
+        )
+    return CheckedTerms(domain=domain, facts=known, stated=stated, rows=held, rho=left)
 
 
 def all_pairs(shape: Sequence[int]) -> tuple[tuple[int, int], ...]:

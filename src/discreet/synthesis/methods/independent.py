@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from discreet.privacy.events import Event, compose
+from discreet.data.language.row_facts import RowFact
+from discreet.privacy.events import Event
 from discreet.privacy.rational import Number
 from discreet.synthesis.columns.domain import CodedColumns
 from discreet.synthesis.measuring.column_noises import column_noises
@@ -13,11 +14,15 @@ from discreet.synthesis.measuring.exact_tables import ExactTables
 from discreet.synthesis.measuring.stated_rho import StatedRho
 from discreet.synthesis.measuring.steps import TableNoise
 from discreet.synthesis.methods.base import Synthesizer, checked_terms
-from discreet.synthesis.models.folding import FoldedModel, unfolded_column
+from discreet.synthesis.methods.model_facts import ModelFacts
+from discreet.synthesis.models.folding import FoldedModel, folded_kinds, unfolded_column
 from discreet.synthesis.models.measured import MeasuredTable
+from discreet.synthesis.models.simplex import nearest_whole_counts, whole_rows_counted
 from discreet.synthesis.models.tree_fit import fitted_tree
 
 __all__ = ["Independent"]
+
+_STEPS = 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
@@ -35,6 +40,9 @@ class Independent(Synthesizer):
         Instead: zero-concentrated.
     rows : int
         How many rows a person has at most. That the data keep to it is the caller's promise.
+    facts : Impossible, Determined or several of them, optional
+        What is declared about rows: combinations that no synthetic row has, and columns that follow from
+        others. Rows of the data that break them are counted as any others.
 
     Guarantee
     ---------
@@ -61,6 +69,7 @@ class Independent(Synthesizer):
     """
 
     domain: CodedColumns
+    facts: ModelFacts
     rows: int
     stated: StatedRho
     column_noises: tuple[TableNoise, ...]
@@ -74,15 +83,18 @@ class Independent(Synthesizer):
         delta: Number | None = None,
         rho: Number | None = None,
         rows: int = 1,
+        facts: Iterable[RowFact] | RowFact | None = None,
     ) -> None:
-        domain, spent, held = checked_terms(columns, epsilon, delta, rho, rows)
-        noises = column_noises(domain.shape, spent.rho, held)
-        self._set(domain=domain, rows=held, stated=spent, column_noises=noises)
+        terms = checked_terms(columns, facts, epsilon, delta, rho, rows)
+        noises = column_noises(terms.domain.shape, terms.rho, terms.rows)
+        self._set(
+            domain=terms.domain, facts=terms.facts, rows=terms.rows, stated=terms.stated, column_noises=noises
+        )
 
     @property
     def event(self) -> Event:
         """One table of counts for each column."""
-        return compose([noise.event for noise in self.column_noises])
+        return self.with_bought([noise.event for noise in self.column_noises])
 
     @property
     def sets(self) -> tuple[tuple[int, ...], ...]:
@@ -92,18 +104,30 @@ class Independent(Synthesizer):
     @property
     def steps(self) -> tuple[str, ...]:
         """What is measured."""
-        return (self.columns_measured,)
+        return (self.columns_measured, *self.facts.steps)
 
     @property
     def variances(self) -> tuple[float, ...]:
         """Of the columns."""
-        return tuple(noise.variance for noise in self.column_noises)
+        return tuple(noise.variance for noise in self.column_noises) + self.bought_variances
 
     def draw(self, tables: ExactTables) -> tuple[MeasuredTable, ...]:
         """Measure every column."""
-        return self.measured_columns(tables)
+        return (*self.measured_columns(tables), *self.measured_mappings(tables))
 
     def model(self, measured: Sequence[MeasuredTable]) -> FoldedModel:
-        """Return the product of the columns' tables."""
-        plain = tuple(map(unfolded_column, self.domain.shape))
-        return FoldedModel(model=fitted_tree(self.domain.shape, measured), folds=plain)
+        """Return the product of the columns' tables; under declared facts, the nearest to it.
+
+        Facts depend on the kinds of cells alone, so that a model of kinds is one of all cells.
+        """
+        possible = self.facts.possible
+        if not possible.zeros:
+            plain = tuple(map(unfolded_column, self.domain.shape))
+            return FoldedModel(model=fitted_tree(self.domain.shape, measured), folds=plain)
+        total = whole_rows_counted(measured)
+        folds = tuple(
+            folded_kinds(nearest_whole_counts(one.counts, total), possible.kinds(column))
+            for column, one in enumerate(measured)
+        )
+        model = self.begun(measured, folds, _STEPS).model
+        return FoldedModel(model=model, folds=folds, possible=possible)

@@ -16,6 +16,7 @@ import numpy as np
 
 from discreet.array_types import Floats, Integers
 from discreet.synthesis.models.measured import MeasuredTable
+from discreet.synthesis.models.possible_rows import PossibleRows
 from discreet.synthesis.models.tree_model import TreeModel, drawn_given
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "JoinedCells",
     "folded_column",
     "folded_counts",
+    "folded_kinds",
     "folded_measured",
     "unfolded_column",
 ]
@@ -55,7 +57,13 @@ class JoinedCells:
 
 
 def folded_column(
-    counts: Integers, variance: Fraction, total: int, *, ordered: bool, last: bool
+    counts: Integers,
+    variance: Fraction,
+    total: int,
+    *,
+    ordered: bool,
+    last: bool,
+    kinds: Integers | None = None,
 ) -> JoinedCells:
     """Return how cells are joined, from a column's released counts.
 
@@ -75,21 +83,36 @@ def folded_column(
         of about equal counts: finer ones drown in noise, coarser ones lose what the column says.
     last : bool
         Whether the last cell, of missing values, stays apart from those next to it.
+    kinds : array of integers, optional
+        Cells of different kinds are not joined: those that declared facts treat differently.
     """
+    kinds = np.zeros(len(counts), np.int64) if kinds is None else kinds
     few = isqrt(_floor(_DEVIATIONS**2 * variance)) + 1
     places = np.zeros(len(counts), np.int64)
     if ordered:
         # The root of twice the total times the deviation: the fourth root of what is an exact fraction.
         enough = max(few, isqrt(isqrt(_floor((_COARSER * total) ** 2 * variance))))
         many = len(counts) - last
-        places[:many] = _neighbors_joined(counts[:many], enough)
+        places[:many] = _neighbors_joined(counts[:many], enough, kinds[:many])
         if last:
             places[many:] = (places[many - 1] + 1) if many else 0
     else:
         rare = counts < few
-        if rare.sum() <= 1:
+        several, inside, sizes = np.unique(kinds[rare], return_inverse=True, return_counts=True)
+        if not (sizes > 1).any():
             return unfolded_column(len(counts))
-        places = np.where(rare, 0, np.cumsum(~rare))
+        places = len(several) - 1 + np.cumsum(~rare)
+        places[rare] = inside.reshape(-1)
+    return _shared(places, counts)
+
+
+def folded_kinds(counts: Integers, kinds: Integers) -> JoinedCells:
+    """Return the fold that joins all cells of a kind."""
+    return _shared(kinds, counts)
+
+
+def _shared(places: Integers, counts: Integers) -> JoinedCells:
+    """Return joined cells with the shares that counts say; equal ones where they say nothing."""
     weights = np.maximum(counts, 0).astype(np.float64)
     sums = np.bincount(places, weights)[places]
     alike = 1.0 / np.bincount(places)[places]
@@ -125,12 +148,13 @@ def _floor(value: Fraction) -> int:
     return value.numerator // value.denominator
 
 
-def _neighbors_joined(counts: Integers, enough: int) -> Integers:
-    """Join neighbors from the left until they hold enough; a cell that does by itself stays alone."""
+def _neighbors_joined(counts: Integers, enough: int, kinds: Integers) -> Integers:
+    """Join neighbors of a kind from the left until they hold enough; one that does by itself stays alone."""
     places = np.zeros(len(counts), np.int64)
     place, held, begun = -1, 0, False
     for cell, count in enumerate(counts.tolist()):
-        if not begun or held >= enough or (count >= enough and held > 0):
+        other = cell > 0 and kinds[cell] != kinds[cell - 1]
+        if not begun or other or held >= enough or (count >= enough and held > 0):
             place, held, begun = place + 1, 0, True
         places[cell] = place
         held += count
@@ -143,6 +167,8 @@ class FoldedModel:
 
     model: TreeModel
     folds: tuple[JoinedCells, ...]
+    possible: PossibleRows | None = None
+    """What declared facts leave, in all cells: only cells of one kind are joined."""
 
     @property
     def total(self) -> float:
@@ -171,4 +197,4 @@ class FoldedModel:
             line = np.zeros((fold.cells, len(fold.places)))
             line[fold.places, np.arange(len(fold.places))] = fold.shares
             found[:, column] = drawn_given(line, found[:, column], random)
-        return found
+        return found if self.possible is None else self.possible.repaired(found)

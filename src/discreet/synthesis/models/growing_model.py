@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from discreet.array_types import Floats
-from discreet.synthesis.models.junction_tree import ColumnSet, JunctionTree, tree_cells
+from discreet.synthesis.models.junction_tree import ColumnSet, JunctionTree
 from discreet.synthesis.models.measured import MeasuredTable
 from discreet.synthesis.models.mirror_descent import Potentials, fitted, started
+from discreet.synthesis.models.possible_rows import PossibleRows
 from discreet.synthesis.models.tree_model import TreeModel
 
 __all__ = ["GrowingModel"]
@@ -21,15 +22,17 @@ class GrowingModel:
     measured: tuple[MeasuredTable, ...]
     model: TreeModel
     potentials: Potentials
+    possible: PossibleRows
+    """What declared facts leave: all of the model's rows are among them."""
 
     @classmethod
     def begun(
-        cls, shape: Sequence[int], columns: Sequence[MeasuredTable], total: float, steps: int
+        cls, possible: PossibleRows, columns: Sequence[MeasuredTable], total: float, steps: int
     ) -> GrowingModel:
-        """Return the model of measured columns: they are independent."""
-        tree = JunctionTree.spanning(shape, ())
-        model, potentials = fitted(tree, columns, total, started(tree, None, ()), steps)
-        return cls(measured=tuple(columns), model=model, potentials=potentials)
+        """Return the model of measured columns: they are independent, but for what is not possible."""
+        tree = JunctionTree.spanning(possible.shape, possible.sets)
+        model, potentials = fitted(tree, columns, total, started(tree, None, (), possible), steps)
+        return cls(measured=tuple(columns), model=model, potentials=potentials, possible=possible)
 
     def with_measured(self, one: MeasuredTable, steps: int) -> GrowingModel:
         """Return the model of one more table."""
@@ -41,8 +44,10 @@ class GrowingModel:
         before = self.model.tree
         tree = before
         if not all(self.holds(one.columns) for one in several):
-            tree = JunctionTree.spanning(before.shape, [one.columns for one in every])
-        begun = self.potentials if tree is before else started(tree, before, self.potentials)
+            joined = [*self.possible.sets, *(one.columns for one in every)]
+            tree = JunctionTree.spanning(before.shape, joined)
+        same = tree is before
+        begun = self.potentials if same else started(tree, before, self.potentials, self.possible)
         model, potentials = fitted(tree, every, self.model.total, begun, steps)
         return replace(self, measured=every, model=model, potentials=potentials)
 
@@ -53,7 +58,7 @@ class GrowingModel:
     def cells_with(self, columns: ColumnSet) -> int:
         """Return how many numbers a model would hold that some columns are joined in, too."""
         joined = [one.columns for one in self.measured if len(one.columns) > 1]
-        return tree_cells(self.model.tree.shape, [*joined, columns])
+        return self.possible.cells_with([*joined, columns])
 
     def tables(self, sets: Iterable[ColumnSet]) -> dict[ColumnSet, Floats]:
         """Return the expected counts of sets of columns, and write out those of no others."""

@@ -9,7 +9,8 @@ import numpy as np
 from discreet.array_types import Floats
 from discreet.synthesis.models.junction_tree import JunctionTree
 from discreet.synthesis.models.measured import MeasuredTable
-from discreet.synthesis.models.propagation import model_of
+from discreet.synthesis.models.possible_rows import PossibleRows
+from discreet.synthesis.models.propagation import has_zeros, model_of
 from discreet.synthesis.models.tree_model import TreeModel, expanded, summed_out
 
 __all__ = ["Potentials", "fitted", "started"]
@@ -21,14 +22,24 @@ _LONGEST = 40
 _ENOUGH = 1e-7
 
 
-def started(tree: JunctionTree, before: JunctionTree | None, potentials: Potentials) -> Potentials:
-    """Return the potentials of the same model on another tree: each goes to a clique that holds its own."""
+def started(
+    tree: JunctionTree,
+    before: JunctionTree | None,
+    potentials: Potentials,
+    possible: PossibleRows | None = None,
+) -> Potentials:
+    """Return the potentials of the same model on another tree: each goes to a clique that holds its own.
+
+    What is not possible gets minus infinity, which no step changes.
+    """
     found = [np.zeros([tree.shape[column] for column in clique]) for clique in tree.cliques]
+    if possible is not None:
+        found = list(possible.potentials(tree))
     if before is not None:
         for clique, potential in zip(before.cliques, potentials, strict=True):
             place = tree.clique_of(clique)
             if place is not None:  # else it is learned again
-                found[place] += expanded(potential, clique, tree.cliques[place])
+                found[place] = found[place] + expanded(potential, clique, tree.cliques[place])
     return tuple(found)
 
 
@@ -46,7 +57,8 @@ def fitted(
     2019), and is halved until it lowers the sum by half of what the derivative promises.
     """
     homes = [tree.clique_of(one.columns) for one in measured]
-    model = model_of(tree, potentials, total)
+    zeros = has_zeros(potentials)  # no step makes or removes one
+    model = model_of(tree, potentials, total, zeros=zeros)
     loss, slopes = _loss(model, measured, homes)
     stride = 1.0 / max(sum(total / float(np.min(one.variance)) for one in measured), 1e-300)
     for _ in range(steps):
@@ -58,7 +70,7 @@ def fitted(
                 old if slope is None else old - stride * slope
                 for old, slope in zip(potentials, slopes, strict=True)
             )
-            moved = model_of(tree, tried, total)
+            moved = model_of(tree, tried, total, zeros=zeros)
             lower, further = _loss(moved, measured, homes)
             promised = sum(
                 float((slope * (old - new)).sum())

@@ -217,12 +217,16 @@ def _codes(rows: Integers, columns: ColumnSet, shape: Sequence[int]) -> Integers
 
 
 def drawn_given(weights: Floats, given: Integers, random: np.random.Generator) -> Integers:
-    """Return a value for each row, by the weights of what it was given; uniform where all are 0."""
+    """Return a value for each row, by the weights of what it was given; uniform where all are 0.
+
+    A value of the weight 0 is never drawn beside others: what rounding leaves goes to the last that has some.
+    """
     held = np.maximum(weights, 0.0)
     sums = held.sum(axis=1, keepdims=True)
     shares = np.where(sums > _TINY, held / np.maximum(sums, _TINY), 1.0 / held.shape[1])
     ends = np.cumsum(shares, axis=1)
-    ends[:, -1] = 1.0
+    last = held.shape[1] - 1 - np.argmax(shares[:, ::-1] > 0, axis=1)
+    ends[np.arange(held.shape[1]) >= last[:, None]] = 1.0
     line = (ends + np.arange(len(ends))[:, None]).reshape(-1)
     shuffled = random.permutation(len(given))
     order = shuffled[np.argsort(given[shuffled], kind="stable")]
@@ -234,5 +238,5 @@ def drawn_given(weights: Floats, given: Integers, random: np.random.Generator) -
     places = ordered + (rank + start[ordered]) / np.maximum(counts[ordered], 1)
     values = np.searchsorted(line, places, side="right") - ordered * held.shape[1]
     found = np.empty(len(given), np.int64)
-    found[order] = np.clip(values, 0, held.shape[1] - 1)
+    found[order] = np.clip(values, 0, last[ordered])
     return found

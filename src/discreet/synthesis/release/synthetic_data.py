@@ -11,6 +11,7 @@ import numpy as np
 
 from discreet.array_types import Floats, Integers
 from discreet.privacy.rational import Number, confidence_level, whole
+from discreet.synthesis.columns.column_functions import ColumnFunction
 from discreet.synthesis.columns.domain import CodedColumns
 from discreet.synthesis.models.measured import MeasuredTable
 from discreet.synthesis.models.row_model import RowModel
@@ -40,6 +41,10 @@ class SyntheticData:
         Which synthesizer measured.
     private : bool
         Whether the noise came from the operating system, not from a replay for tests.
+    functions : tuple of ColumnFunction
+        Columns that follow from those of the model, in an order in which they can be rebuilt.
+    order : tuple of str
+        All columns, as they were asked for; empty for those of the model.
     """
 
     domain: CodedColumns
@@ -47,6 +52,8 @@ class SyntheticData:
     model: RowModel = field(repr=False)
     method: str
     private: bool = True
+    functions: tuple[ColumnFunction, ...] = ()
+    order: tuple[str, ...] = ()
 
     @property
     def total(self) -> int:
@@ -60,7 +67,11 @@ class SyntheticData:
 
     def columns(self, rows: int | None = None, *, seed: int = 0) -> dict[str, list[object]]:
         """Return synthetic rows, column by column, in the units of the data."""
-        return self.domain.decoded(self.codes(rows, seed=seed), np.random.default_rng([seed, 1]))
+        codes = self.codes(rows, seed=seed)
+        found = self.domain.decoded(codes, np.random.default_rng([seed, 1]))
+        for function in self.functions:
+            found[function.name] = function.values(found, codes)
+        return {name: found[name] for name in self.order or found}
 
     def to_pandas(self, rows: int | None = None, *, seed: int = 0) -> pandas.DataFrame:
         """Return synthetic rows as a pandas frame.
