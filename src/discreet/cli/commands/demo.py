@@ -118,8 +118,8 @@ def _serve(options: Namespace, directory: Path) -> str:
         _say(f"Open {line.rpartition(' ')[2]} and log in with this key, which is shown once:\n\n    {key}")
         _say("Control-C stops the server.")
 
-    options = OwnerOptions(declaration=str(file.absolute()), folder=str(directory.absolute()), may_amend=True)
-    serve(file, address, ServiceLimits(), log=RequestLog(sys.stderr, "none"), said=say, options=options)
+    allowed = OwnerOptions(declaration=str(file.absolute()), folder=str(directory.absolute()), may_amend=True)
+    serve(file, address, ServiceLimits(), log=RequestLog(sys.stderr, "none"), said=say, options=allowed)
     return f"\nstopped; the clinic is in {directory}: discreet serve {file}"
 
 
