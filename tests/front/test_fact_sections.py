@@ -81,7 +81,7 @@ mapping = { "1" = "one", "2" = "two" }
     ("wrong", "words"),
     [
         ("facts = 3", "facts is not a list"),
-        ("[[tables.visits.facts]]\nimposible = { age = 3 }", "imposible is not a key"),
+        ("[[tables.visits.facts]]\nimposssible = { age = 3 }", "imposssible is not a key"),
         ("[[tables.visits.facts]]\nimpossible = 3", "facts.1"),
         ("[[tables.visits.facts]]\nimpossible = { age = { over = 3 } }", "range that is none"),
         ("[[tables.visits.facts]]\nimpossible = { age = { from = 9, below = 3 } }", "nothing in it"),

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from discreet.curator import Account
     from discreet.curator.ledger import Ledger
     from discreet.front import Curator
-    from discreet.front.declaration import Declaration, LedgerPlace
+    from discreet.front.declaration import Declaration
+    from discreet.front.ledger_place import LedgerPlace
     from discreet.front.rehearsal import Rehearsal
 
 __all__ = [
@@ -146,7 +147,7 @@ def ledger(options: Namespace) -> Iterator[Ledger[Account]]:
 
 def ledger_place(options: Namespace) -> LedgerPlace:
     """Return where the ledger is: at ``--ledger``, or where it is declared to be."""
-    from discreet.front.declaration import LedgerPlace
+    from discreet.front.ledger_place import LedgerPlace
 
     return LedgerPlace(location=options.ledger) if options.ledger else declaration(options).ledger
 

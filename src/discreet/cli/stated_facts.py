@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from discreet.data.language.declarations import Declared
-from discreet.data.language.row_facts import Determined, Impossible, RowFact
+from discreet.data.tables.row_facts import Determined, Impossible, RowFact
 from discreet.errors import ParameterError
 from discreet.front.typed_values import mapping_in_file, typed_value
 

@@ -45,7 +45,6 @@ from discreet.data.language.measures import (
 from discreet.data.language.ownership import through
 from discreet.data.language.plan import Group, GroupKey, Plan
 from discreet.data.language.relations import Filter, Relation, Source
-from discreet.data.language.row_facts import Determined, Impossible
 from discreet.data.language.serialization import from_json, from_object, outline, to_json, to_object
 from discreet.data.language.types import Schema, Type
 from discreet.data.reading.csv_format import Csv
@@ -55,6 +54,7 @@ from discreet.data.tables.check_report import Check
 from discreet.data.tables.fixed_table import FixedTable
 from discreet.data.tables.graph import Graph
 from discreet.data.tables.public_table import PublicTable
+from discreet.data.tables.row_facts import Determined, Impossible
 from discreet.data.tables.table import Table
 from discreet.exports import publish
 

@@ -48,32 +48,28 @@ from __future__ import annotations
 
 import datetime
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import cast
 
-from discreet.curator import Account, Budget
-from discreet.curator.budget.entries import fold
-from discreet.curator.ledger import Ledger, Store, open_store
+from discreet.curator import Budget
 from discreet.data import AUTO, EACH_ROW, Bounds, Csv, Dates, Keys, Limits, PublicTable, Table, Type
 from discreet.data.language.declarations import Declared, Person
 from discreet.data.language.ownership import Through, through
-from discreet.data.language.row_facts import RowFact
+from discreet.data.tables.row_facts import RowFact
 from discreet.errors import ParameterError
 from discreet.front.fact_sections import read_facts
+from discreet.front.ledger_place import LedgerPlace, is_database
 from discreet.front.sections import Section, parse_toml
 from discreet.records import dataclass
 
 __all__ = [
     "TYPES",
     "Declaration",
-    "LedgerPlace",
     "PublicFacts",
     "TableFacts",
     "declared_in",
-    "is_database",
     "read_declaration",
 ]
 
@@ -86,39 +82,6 @@ _FORM = ("delimiter", "decimal", "decimals", "thousands", "encoding", "dates", "
 _DATES = "{ first = 2020-01-01, last = 2024-12-31 }"
 _KINDS = f'{{ lower = …, upper = …, step = … }}, {{ keys = […] }}, {{ dates = {_DATES} }} or {{ type = "…" }}'
 _LIMITS = '{ rows = … }, { rows = "auto", at_most = … } or { groups = …, rows_per_group = … }'
-_POSTGRES = re.compile(r"postgres(ql)?://")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LedgerPlace:
-    """Where a ledger is. The address of a database may contain a password, so it is never shown.
-
-    Attributes
-    ----------
-    location : str
-        The path of a file, or ``postgresql://…``.
-    name : str or None
-        The name of a ledger in a database.
-    anchor : Path or None
-        The file that remembers its head.
-    """
-
-    location: str = field(repr=False)
-    name: str | None = None
-    anchor: Path | None = None
-
-    @property
-    def file(self) -> Path | None:
-        """The file, if it is one."""
-        return None if _POSTGRES.match(self.location) else Path(self.location)
-
-    def open_store(self, *, create: bool) -> Store:
-        """Open what keeps the ledger."""
-        return open_store(self.location, name=self.name, create=create)
-
-    def open(self) -> Ledger[Account]:
-        """Open an existing ledger, without its tables."""
-        return Ledger(self.open_store(create=False), fold, Account(), anchor=self.anchor)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,11 +166,6 @@ def read_declaration(path: str | Path) -> Declaration:
     return declared_in(path, Path(path).read_bytes())
 
 
-def is_database(source: str) -> bool:
-    """Return whether a source is the address of a database rather than a path."""
-    return _POSTGRES.match(source) is not None
-
-
 def declared_in(path: str | Path, written: bytes) -> Declaration:
     """Return what a file declares, or would declare if this were written in it."""
     whole = Section(Path(path))
@@ -240,7 +198,7 @@ def _ledger(section: Section, found: object) -> LedgerPlace:
         location = os.environ.get(section.text(given, "location_env") or "")
         if not location:
             section.refuse("location_env", "names a variable that is not set", "one that holds the address")
-    if not _POSTGRES.match(location):
+    if not is_database(location):
         location = str(section.beside(location))
     return LedgerPlace(
         location=location,
@@ -331,7 +289,7 @@ def _source(section: Section, given: Mapping[str, object]) -> Path | str | Csv:
         source = os.environ.get(section.text(given, "source_env") or "")
         if not source:
             section.refuse("source_env", "names a variable that is not set", "one that holds the address")
-    return source if _POSTGRES.match(source) else section.beside(source)
+    return source if is_database(source) else section.beside(source)
 
 
 def _files(section: Section, listed: object, found: object) -> Csv:

@@ -26,7 +26,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from discreet.data.language.declarations import Declared
-from discreet.data.language.row_facts import Determined, Impossible, RowFact, checked_facts
+from discreet.data.tables.row_facts import Determined, Impossible, RowFact, checked_facts
 from discreet.errors import ParameterError
 from discreet.front.sections import Section
 from discreet.front.typed_values import mapping_in_file, typed_value

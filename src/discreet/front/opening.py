@@ -16,7 +16,8 @@ from discreet.curator.ledger.anchor_file import AnchorFile
 from discreet.curator.table_records import amendment, check_reason, declare
 from discreet.errors import BudgetExceeded, LedgerTampered, ParameterError
 from discreet.front.curator import Curator
-from discreet.front.declaration import Declaration, LedgerPlace, read_declaration
+from discreet.front.declaration import Declaration, read_declaration
+from discreet.front.ledger_place import LedgerPlace
 from discreet.privacy.events import Event, Pure
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 from discreet.curator import Preview, Release
-from discreet.data.language.row_facts import RowFact, checked_facts
+from discreet.data.tables.row_facts import RowFact, checked_facts
 from discreet.errors import ParameterError
 from discreet.front.arguments import refuse_others
 from discreet.front.generators import preview_generator, train_generator

@@ -404,3 +404,35 @@ def test_a_language_model_trains():
         scores = model(words[:, :-1]).transpose(1, 2)
         optimizer.step(functional.cross_entropy(scores, words[:, 1:], reduction="none").mean(1))
     assert optimizer.taken == 3
+
+
+@pytest.mark.parametrize("physical", [8, 64])
+def test_a_run_is_the_loop_over_its_batches(physical):
+    """With the same replayed samples and noise, on the processor."""
+    found = []
+    for by_run in (False, True):
+        torch.manual_seed(2)
+        model, inputs = nn.Linear(4, 2), torch.randn(60, 4)
+        labels = (inputs[:, 0] > 0).long()
+        with replay(9):
+            optimizer = private(
+                torch.optim.SGD(model.parameters(), lr=0.3),
+                model,
+                (inputs, labels),
+                epsilon=3,
+                delta=1e-4,
+                batch=20,
+                steps=6,
+                physical=physical,
+            )
+
+            def losses(rows, targets, model=model):
+                return functional.cross_entropy(model(rows), targets, reduction="none")
+
+            if by_run:
+                assert list(optimizer.run(losses)) == [1, 2, 3, 4, 5, 6]
+            else:
+                for rows, targets in optimizer.batches():
+                    optimizer.step(losses(rows, targets))
+        found.append(model.weight.detach())
+    assert torch.equal(*found)

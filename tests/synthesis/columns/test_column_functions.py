@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from discreet.data import Bounds, Determined, Keys
-from discreet.data.language.row_facts import Chosen
+from discreet.data.tables.row_facts import Chosen
 from discreet.errors import ParameterError
 from discreet.synthesis.columns.coded_column import coded
 from discreet.synthesis.columns.column_functions import LearnedColumn, MappedColumn

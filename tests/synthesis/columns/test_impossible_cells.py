@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.data import Bounds, Dates, Keys
-from discreet.data.language.row_facts import Chosen
+from discreet.data.tables.row_facts import Chosen
 from discreet.errors import ParameterError
 from discreet.synthesis.columns.coded_column import CodedColumn, coded
 from discreet.synthesis.columns.impossible_cells import chosen_cells, edges_of, impossible_cells

@@ -20,7 +20,7 @@ from discreet.front.declaration import TableFacts
 
 if TYPE_CHECKING:
     from discreet.curator import Preview
-    from discreet.data.language.row_facts import RowFact
+    from discreet.data.tables.row_facts import RowFact
     from discreet.front.bill import Bill
     from discreet.front.curator import Curator
     from discreet.synthesis.asking.related_release import RelatedRelease

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, NoReturn, cast
 
 from discreet.data.language.declarations import EACH_ROW, Bounds, Declared, Keys, Limits, Person
 from discreet.data.language.ownership import Through
-from discreet.data.language.row_facts import RowFact, facts_about
 from discreet.data.language.serialization import JSON, to_object
 from discreet.data.language.types import Schema, Type, suggestion
 from discreet.data.tables.declaration_checks import checked_declarations
 from discreet.data.tables.declared_types import check_declared, implied_type
+from discreet.data.tables.row_facts import RowFact, facts_about
 from discreet.errors import ParameterError
 from discreet.exports import loading
 

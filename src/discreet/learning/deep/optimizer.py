@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from math import inf
-from typing import Any, NoReturn, Protocol, TypeAlias
+from typing import Any, NoReturn
 
 import torch
 from torch import Tensor, nn
 
 from discreet.accounting.epsilon_and_delta import epsilon as tight_epsilon
 from discreet.accounting.ladder import Ladder, ladder
-from discreet.array_types import Floats, Integers
+from discreet.array_types import Integers
 from discreet.errors import ParameterError
 from discreet.learning.deep.accelerator.captured_batch import CapturedBatch, can_be_captured
 from discreet.learning.deep.book import Book
@@ -22,46 +22,19 @@ from discreet.learning.deep.example_rows import ExampleRows, PhysicalBatch
 from discreet.learning.deep.plan import TrainingPlan
 from discreet.learning.deep.processes import Processes
 from discreet.learning.deep.secret_randomness import SecretRandomness
-from discreet.learning.deep.uses import Use
+from discreet.learning.deep.step_parts import DrawStep, GradientSum, MakeSum, ReleaseStep, StepRecord
 from discreet.noise import current
 from discreet.noise import is_private as is_private_result
 from discreet.privacy.events import Event
 from discreet.privacy.rational import Number
 
-__all__ = ["PrivateOptimizer", "StepRecord"]
-
-DrawStep: TypeAlias = Callable[[int], tuple[Integers, Floats]]
-"""Returns the places and weights of the examples of a step, from 0."""
-MakeSum: TypeAlias = "Callable[[list[Tensor], list[list[int]]], GradientSum]"
-"""Returns an empty sum of gradients, from the parameters and which of them have one norm."""
-ReleaseStep: TypeAlias = Callable[[Any, float, int], tuple[list[Tensor], float, bool]]
-"""Returns noisy gradients, the next bound and whether noise was private, from sum, bound and step."""
+__all__ = ["PrivateOptimizer"]
 
 _MOST_COUNTED = 256  # batches whose examples that were left out have not been read from the device
 
 _BATCHES_BEFORE_CAPTURE = 3  # in which libraries of the accelerator set themselves up
 
 _PLAN = "is fixed when training starts: the noise was chosen for it"
-
-
-class StepRecord(Protocol):
-    """Where steps are recorded before they are taken: a journal, or a permit of a curator."""
-
-    def charge(self, event: Event) -> None:
-        """Record what is about to run."""
-
-
-class GradientSum(Protocol):
-    """The clipped gradients of one step, added up."""
-
-    def add(self, uses: list[list[Use]], weights: Tensor, bound: float) -> Tensor:
-        """Add the gradients of a batch, and return which examples count."""
-
-    def add_up(self, processes: Processes) -> None:
-        """Put the sums over all processes in place of those of this one."""
-
-    def zeros(self) -> list[Tensor]:
-        """Return zeros in the shapes of the parameters."""
 
 
 class PrivateOptimizer(torch.optim.Optimizer):

@@ -13,8 +13,9 @@ from discreet.learning.deep.accelerator.device_plan import DevicePlan
 from discreet.learning.deep.beginning import batch_reader, begin, opened_record
 from discreet.learning.deep.clipped_sum import ClippedSum
 from discreet.learning.deep.clipping import Clipping
-from discreet.learning.deep.optimizer import MakeSum, PrivateOptimizer, StepRecord
+from discreet.learning.deep.optimizer import PrivateOptimizer
 from discreet.learning.deep.plan import TrainingPlan
+from discreet.learning.deep.step_parts import MakeSum, StepRecord
 from discreet.privacy.rational import Number
 
 if TYPE_CHECKING:

@@ -14,8 +14,9 @@ from discreet.learning.deep.clipped_sum import ClippedSum
 from discreet.learning.deep.clipping import Clipping
 from discreet.learning.deep.correlated_noise import CorrelatedNoise
 from discreet.learning.deep.epoch_plan import EpochPlan
-from discreet.learning.deep.optimizer import PrivateOptimizer, StepRecord
+from discreet.learning.deep.optimizer import PrivateOptimizer
 from discreet.learning.deep.sampling import SlotSampler
+from discreet.learning.deep.step_parts import StepRecord
 from discreet.privacy.rational import Number
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from discreet.data import (
 from discreet.data.language.declarations import KeyValue
 from discreet.data.language.measures import WholeAxis
 from discreet.data.language.relations import Derive, Filter, Named
-from discreet.data.language.row_facts import Determined, Impossible, RowFact
+from discreet.data.tables.row_facts import Determined, Impossible, RowFact
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number, whole

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from discreet.array_types import Integers
 from discreet.data import Bounds, Keys
-from discreet.data.language.row_facts import Chosen, Determined
+from discreet.data.tables.row_facts import Chosen, Determined
 from discreet.errors import ParameterError
 from discreet.synthesis.columns.coded_column import CodedColumn
 from discreet.synthesis.columns.impossible_cells import grid_spans

@@ -10,7 +10,7 @@ from math import ceil, floor
 
 from discreet.data import Bounds, Keys
 from discreet.data.language.declarations import KeyValue
-from discreet.data.language.row_facts import Chosen, End
+from discreet.data.tables.row_facts import Chosen, End
 from discreet.errors import ParameterError
 from discreet.synthesis.columns.coded_column import EPOCH, CodedColumn
 

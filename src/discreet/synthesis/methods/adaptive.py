@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from discreet.array_types import Integers
 from discreet.curator.ledger import JsonValue
-from discreet.data.language.row_facts import RowFact
+from discreet.data.tables.row_facts import RowFact
 from discreet.errors import ParameterError
 from discreet.privacy.events import Event, compose
 from discreet.privacy.rational import Number, whole

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from discreet.data.language.row_facts import RowFact
+from discreet.data.tables.row_facts import RowFact
 from discreet.privacy.events import Event
 from discreet.privacy.rational import Number
 from discreet.synthesis.columns.domain import CodedColumns

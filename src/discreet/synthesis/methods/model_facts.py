@@ -10,7 +10,7 @@ from math import log, sqrt
 import numpy as np
 
 from discreet.curator.ledger import JsonValue
-from discreet.data.language.row_facts import Chosen, Determined, Impossible, RowFact, checked_facts
+from discreet.data.tables.row_facts import Chosen, Determined, Impossible, RowFact, checked_facts
 from discreet.errors import ParameterError
 from discreet.synthesis.columns.coded_column import CodedColumn
 from discreet.synthesis.columns.column_functions import ColumnFunction, LearnedColumn, MappedColumn

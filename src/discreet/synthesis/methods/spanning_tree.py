@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.array_types import Floats, Integers
-from discreet.data.language.row_facts import RowFact
+from discreet.data.tables.row_facts import RowFact
 from discreet.privacy.events import Event, compose
 from discreet.privacy.rational import Number
 from discreet.synthesis.columns.domain import CodedColumns

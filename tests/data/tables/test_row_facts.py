@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import discreet as dp
 from discreet.data.language.measures import Axis
-from discreet.data.language.row_facts import Chosen, checked_facts, facts_about
 from discreet.data.language.serialization import from_object, to_object
 from discreet.data.language.types import Type
+from discreet.data.tables.row_facts import Chosen, checked_facts, facts_about
 from discreet.errors import ParameterError, UnsupportedQuery
 
 DAY = datetime.date(2020, 5, 1)

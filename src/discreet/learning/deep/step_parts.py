@@ -1,0 +1,42 @@
+"""What a private optimizer is made of: how a step draws, adds up, releases and is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeAlias
+
+from torch import Tensor
+
+from discreet.array_types import Floats, Integers
+from discreet.learning.deep.processes import Processes
+from discreet.learning.deep.uses import Use
+from discreet.privacy.events import Event
+
+__all__ = ["DrawStep", "GradientSum", "MakeSum", "ReleaseStep", "StepRecord"]
+
+DrawStep: TypeAlias = Callable[[int], tuple[Integers, Floats]]
+"""Returns the places and weights of the examples of a step, from 0."""
+MakeSum: TypeAlias = "Callable[[list[Tensor], list[list[int]]], GradientSum]"
+"""Returns an empty sum of gradients, from the parameters and which of them have one norm."""
+ReleaseStep: TypeAlias = Callable[[Any, float, int], tuple[list[Tensor], float, bool]]
+"""Returns noisy gradients, the next bound and whether noise was private, from sum, bound and step."""
+
+
+class StepRecord(Protocol):
+    """Where steps are recorded before they are taken: a journal, or a permit of a curator."""
+
+    def charge(self, event: Event) -> None:
+        """Record what is about to run."""
+
+
+class GradientSum(Protocol):
+    """The clipped gradients of one step, added up."""
+
+    def add(self, uses: list[list[Use]], weights: Tensor, bound: float) -> Tensor:
+        """Add the gradients of a batch, and return which examples count."""
+
+    def add_up(self, processes: Processes) -> None:
+        """Put the sums over all processes in place of those of this one."""
+
+    def zeros(self) -> list[Tensor]:
+        """Return zeros in the shapes of the parameters."""
