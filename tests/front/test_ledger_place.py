@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import discreet as dp
@@ -27,6 +28,8 @@ def test_a_path_is_a_file(path):
 
 def test_a_ledger_is_opened_without_its_tables(tmp_path):
     location = str(tmp_path / "clinic.ledger")
-    dp.Curator({}, budget=dp.Budget(epsilon=1), ledger=location)
-    with LedgerPlace(location=location).open() as ledger:
-        assert ledger.verify()
+    rows = pa.table({"patient": [1, 2]})
+    visits = dp.Table(rows, person="patient", limits=dp.Limits(rows=1))
+    with dp.Curator({"visits": visits}, budget=dp.Budget(epsilon=1), ledger=location) as curator:
+        entries = len(list(curator.ledger.entries()))
+    assert len(list(LedgerPlace(location=location).open().entries())) == entries

@@ -11,6 +11,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+import discreet as dp
 from discreet.accounting.epsilon_and_delta import epsilon
 from discreet.errors import ParameterError
 from discreet.learning.deep.clipping import AdaptiveClipping
@@ -415,7 +416,7 @@ def test_a_run_is_the_loop_over_its_batches(physical):
         model, inputs = nn.Linear(4, 2), torch.randn(60, 4)
         labels = (inputs[:, 0] > 0).long()
         with replay(9):
-            optimizer = private(
+            optimizer = dp.learning.private(
                 torch.optim.SGD(model.parameters(), lr=0.3),
                 model,
                 (inputs, labels),
