@@ -30,6 +30,6 @@ def test_a_ledger_is_opened_without_its_tables(tmp_path):
     location = str(tmp_path / "clinic.ledger")
     rows = pa.table({"patient": [1, 2]})
     visits = dp.Table(rows, person="patient", limits=dp.Limits(rows=1))
-    with dp.Curator({"visits": visits}, budget=dp.Budget(epsilon=1), ledger=location) as curator:
-        entries = len(list(curator.ledger.entries()))
+    curator = dp.Curator({"visits": visits}, budget=dp.Budget(epsilon=1), ledger=location)
+    entries = len(list(curator.ledger.entries()))
     assert len(list(LedgerPlace(location=location).open().entries())) == entries
