@@ -15,6 +15,7 @@ from discreet.accounting.ladder import Ladder, ladder
 from discreet.array_types import Integers
 from discreet.errors import ParameterError
 from discreet.learning.deep.accelerator.captured_batch import CapturedBatch, can_be_captured
+from discreet.learning.deep.accelerator.device_plan import DevicePlan
 from discreet.learning.deep.book import Book
 from discreet.learning.deep.clipping import AdaptiveClipping
 from discreet.learning.deep.epoch_plan import EpochPlan
@@ -229,10 +230,14 @@ class PrivateOptimizer(torch.optim.Optimizer):
 
         On an accelerator the first batches are run as in a loop over `batches`; then one is recorded and
         repeated for all others, which saves the time of starting its parts. So `losses` must do the same for
-        every batch, and what it does besides is done a few times only.
+        every batch: what it does besides is done a few times only, and a model that is switched to another
+        mode, or gets other layers, goes on as recorded.
         """
         captured: CapturedBatch | None = None
-        is_fixed = not isinstance(self._plan.clipping, AdaptiveClipping)  # a bound that moves is not repeated
+        # Only a sum that stays where it is, with a bound that does not move, can be repeated.
+        is_fixed = isinstance(self._plan, DevicePlan) and not isinstance(
+            self._plan.clipping, AdaptiveClipping
+        )
         tried, places = 0, self._places_in_memory()
         for rows in self.batches():
             batch, total = self._batch, self._sum

@@ -14,7 +14,7 @@ from discreet.privacy.events import Event, Gaussian, PoissonSampled, RoundedGaus
 from discreet.privacy.rational import Number, float_below, probability, rational, whole
 from discreet.records import Record
 
-__all__ = ["GRID_STEPS", "TrainingPlan", "least_multiplier", "sensitivity_in_steps"]
+__all__ = ["GRID_STEPS", "TrainingPlan", "check_population", "least_multiplier", "sensitivity_in_steps"]
 
 GRID_STEPS = 2**24
 """How many steps of the grid a gradient of the largest length has."""
@@ -164,10 +164,15 @@ class TrainingPlan(Record):
         return {**shown, "clipping": repr(self.clipping)}
 
 
-def sensitivity_in_steps(people: int, examples: int, size: int) -> int:
-    """Return how far one person moves the integers of a clipped sum in L2: theorem 4, rounded up."""
+def check_population(people: int, examples: int) -> None:
+    """Refuse more examples than sums are proven for."""
     if people * examples > _MOST_EXAMPLES:
         raise ParameterError("population", "has too many examples", "at most 2^27, times examples_per_person")
+
+
+def sensitivity_in_steps(people: int, examples: int, size: int) -> int:
+    """Return how far one person moves the integers of a clipped sum in L2: theorem 4, rounded up."""
+    check_population(people, examples)
     return GRID_STEPS - (-people * examples // _SUM_ROUNDING) + isqrt(size) + 1
 
 

@@ -50,10 +50,12 @@ def noise_with(key):
 @pytest.mark.parametrize("count", [1, 641])
 def test_noise_is_added_to_the_nearest_integers(count):
     key = bytes(range(32))
-    sums = torch.linspace(-3, 3, count, dtype=torch.float64, device=DEVICE)
-    found = noise_with(key).release(sums, 2.0**24, 0.5).cpu().numpy()
-    whole = np.rint(sums.cpu().numpy() * 2**24) + expected_noise(key, count)[0]
+    sums = torch.arange(count, device=DEVICE) * 2**33 // 77 - 2**39
+    noise = noise_with(key)
+    found = noise.release(sums, 6, 0.5).cpu().numpy()
+    whole = ((sums.cpu().numpy() + 32) >> 6) + expected_noise(key, count)[0]
     assert np.array_equal(found, (whole * 0.5).astype(np.float32))
+    assert not noise._key.any()  # the noise cannot be drawn again
 
 
 def test_a_look_up_that_needs_more_words_gets_them():
@@ -63,7 +65,7 @@ def test_a_look_up_that_needs_more_words_gets_them():
         for key in (number.to_bytes(32, "little") for number in range(10_000))
         if expected_noise(key, 5 * LANES)[1]
     )
-    found = noise_with(key).release(torch.zeros(5 * LANES, dtype=torch.float64, device=DEVICE), 1.0, 1.0)
+    found = noise_with(key).release(torch.zeros(5 * LANES, dtype=torch.int64, device=DEVICE), 1, 1.0)
     expected, _ = expected_noise(key, 5 * LANES)
     assert np.array_equal(found.cpu().numpy(), expected.astype(np.float32))
 

@@ -9,9 +9,9 @@ import pytest
 from discreet.accounting.epsilon_and_delta import delta as tight_delta
 from discreet.accounting.epsilon_and_delta import epsilon as tight_epsilon
 from discreet.errors import ParameterError
-from discreet.learning.deep.accelerator.device_plan import DevicePlan
+from discreet.learning.deep.accelerator.device_plan import INTEGERS, DevicePlan
 from discreet.learning.deep.clipping import AdaptiveClipping, FlatClipping
-from discreet.learning.deep.plan import GRID_STEPS, TrainingPlan
+from discreet.learning.deep.plan import TrainingPlan
 from discreet.privacy.events import Gaussian
 
 COMMON = {"batch": 20, "population": 1000, "steps": 50, "delta": 1e-5, "size": 10**6}
@@ -37,26 +37,29 @@ def test_noise_is_wider_than_charged_by_what_its_law_differs(epsilon, batch):
     assert plan.stack.variance >= plan.variance * (1 + Fraction(1, 2**18))
     assert plan.stack.variance <= plan.variance * (1 + Fraction(1, 2**11))
     assert plan.stack.variance >= 2**48
-    assert plan.steps_of_integer in {Fraction(4), Fraction(1), Fraction(1, 16)}
-    assert length >= (plan.steps_of_integer * (GRID_STEPS + 2)) ** 2
+    assert plan.shift in {4, 6, 10}
+    assert length >= (Fraction(INTEGERS + 2, 2**plan.shift)) ** 2
 
 
 def test_grids_go_with_the_noise():
-    assert plan_for(2).steps_of_integer == 4
-    assert plan_for(1).steps_of_integer == 1
+    assert plan_for(2).shift == 4
+    assert plan_for(1).shift == 6
     much = plan_for(0.3, batch=1000)
     assert much.noise_multiplier > 16
-    assert much.steps_of_integer == Fraction(1, 16)
-    # Rounding to a coarser grid is part of the sensitivity.
-    assert much.squared_sensitivity >= ((GRID_STEPS + 2) // 16 + 1000) ** 2
+    assert much.shift == 10
 
 
-def test_exact_sums_need_less_noise_than_sums_in_doubles():
+@pytest.mark.parametrize("epsilon", [0.3, 1, 2])
+def test_rounding_to_the_grid_is_part_of_the_sensitivity(epsilon):
+    plan = plan_for(epsilon, batch=1000 if epsilon < 1 else 20)
+    assert plan.squared_sensitivity >= ((INTEGERS + 2) // 2**plan.shift + 1000) ** 2
+    assert plan.squared_sensitivity <= ((INTEGERS + 2) // 2**plan.shift + 1003) ** 2
+
+
+def test_the_noise_is_that_of_sums_in_doubles():
     assert plan_for().noise_multiplier == pytest.approx(
         plan_for(kind=TrainingPlan).noise_multiplier, rel=1e-6
     )
-    assert plan_for().squared_sensitivity < plan_for(kind=TrainingPlan).squared_sensitivity
-    assert plan_for().squared_sensitivity == (GRID_STEPS + 2) ** 2
 
 
 def test_a_charge_has_the_chance_that_the_law_fails():
@@ -79,8 +82,8 @@ def test_the_law_that_is_drawn_is_dominated_by_what_is_charged():
 def test_an_adaptive_bound_is_paid_for():
     plan = plan_for(clipping=AdaptiveClipping())
     assert plan.drawn == plan.size + 1
-    assert plan.squared_sensitivity == (GRID_STEPS + 2) ** 2 + plan.count_weight**2
-    assert plan.steps_of_integer == 1
+    assert plan.squared_sensitivity > (INTEGERS >> plan.shift) ** 2 + plan.count_weight**2
+    assert plan.shift == plan_for().shift
 
 
 @pytest.mark.parametrize(
@@ -90,6 +93,7 @@ def test_an_adaptive_bound_is_paid_for():
         ({"epsilon": 0.05, "batch": 1000}, "more noise"),
         ({"delta": 2.0**-58}, "too small"),
         ({"size": 2**30 + 1}, "too many trained numbers"),
+        ({"population": 2**28, "batch": 2**22}, "too many examples"),
     ],
 )
 def test_what_is_not_proven_is_refused(other, problem):

@@ -12,7 +12,7 @@ from torch import nn
 
 from discreet.errors import ParameterError
 from discreet.learning.deep.accelerator.device_noise import DeviceNoise
-from discreet.learning.deep.accelerator.device_plan import DevicePlan
+from discreet.learning.deep.accelerator.device_plan import INTEGERS, DevicePlan
 from discreet.learning.deep.accelerator.integer_rows import integer_form
 from discreet.learning.deep.accelerator.integer_sum import IntegerSum
 from discreet.learning.deep.clipping import (
@@ -21,7 +21,6 @@ from discreet.learning.deep.clipping import (
     FlatClipping,
     PerLayerClipping,
 )
-from discreet.learning.deep.plan import GRID_STEPS
 from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse
 from discreet.noise import is_private, replay
 from effort import examples
@@ -99,7 +98,7 @@ def test_a_batch_is_the_sum_of_its_examples_and_each_is_short_enough(kind, clipp
     assert together == [sum(values) for values in zip(*alone, strict=True)]
     size = sum(parameter.numel() for parameter in parameters)
     for weight, found in zip(weights, alone, strict=True):
-        assert square(found[:size]) <= (Fraction(weight) * GRID_STEPS + 1) ** 2
+        assert square(found[:size]) <= (Fraction(weight) * INTEGERS + 1) ** 2
 
 
 @given(
@@ -121,18 +120,18 @@ def test_no_example_is_longer_than_its_weight(exponents, positions, cancels, see
     use = OuterUse(left.float().to(DEVICE), right.float().to(DEVICE))
     for weights in ([1.0, 0.0], [0.0, 1.0], [0.01, 0.0]):
         found, _ = summed([torch.zeros(3, 4, device=DEVICE)], [[use]], weights)
-        assert square(found) <= (max(weights) * GRID_STEPS + 1) ** 2
+        assert square(found) <= (max(weights) * INTEGERS + 1) ** 2
 
 
 def test_without_room_for_rounding_an_example_would_be_too_long(monkeypatch):
     from discreet.learning.deep.accelerator import integer_sum
 
     torch.manual_seed(4)
-    use = RowsUse(torch.full((1, 9_003), 100.0, device=DEVICE))
-    monkeypatch.setattr(integer_sum, "_room", lambda forms, weights: weights * GRID_STEPS)
-    # Rounded up in every coordinate: 2^24 / sqrt(9003) has a fraction of more than a half.
-    found, _ = summed([torch.zeros(9_003, device=DEVICE)], [[use]], [1.0], FlatClipping(1.0))
-    assert square(found) > GRID_STEPS**2
+    use = RowsUse(torch.full((1, 250_000), 100.0, device=DEVICE))
+    monkeypatch.setattr(integer_sum, "_room", lambda forms, weights: weights * INTEGERS)
+    # Rounded up in every coordinate: 2^30 over the root of their number has such a fraction.
+    found, _ = summed([torch.zeros(250_000, device=DEVICE)], [[use]], [1.0], FlatClipping(1.0))
+    assert square(found) > INTEGERS**2
 
 
 def test_an_input_that_is_not_part_of_the_norm_would_be_too_long(monkeypatch):
@@ -147,7 +146,7 @@ def test_an_input_that_is_not_part_of_the_norm_would_be_too_long(monkeypatch):
     )
     use = OuterUse(torch.ones(1, 1, 3, device=DEVICE), torch.ones(1, 1, 4, device=DEVICE))
     found, _ = summed([torch.zeros(3, 4, device=DEVICE)], [[use]], [1.0])
-    assert square(found) > (2 * 0.9 * GRID_STEPS) ** 2
+    assert square(found) > (2 * 0.9 * INTEGERS) ** 2
 
 
 @pytest.mark.parametrize("kind", ["table", "positions", "convolution"])
@@ -156,7 +155,7 @@ def test_the_sum_is_near_that_of_clipped_gradients_written_out(kind):
     found, _ = summed(list(model.parameters()), booked(model, inputs), [1.0] * 4)
     each = torch.cat(oracle(model, inputs), dim=1)
     expected = (each / each.norm(dim=1, keepdim=True).clamp(min=0.7)).sum(0)
-    got = torch.tensor(found, dtype=torch.float64) / GRID_STEPS
+    got = torch.tensor(found, dtype=torch.float64) / INTEGERS
     assert (got - expected.cpu()).norm() < 0.02 * expected.norm()
 
 
@@ -193,6 +192,7 @@ def test_a_release_is_the_sum_with_noise_and_marked_when_replayed():
     assert found.shape == (6,)
     assert bound == 0.7
     assert not private
+    assert not total._total.any()  # nothing that is private stays behind
     assert not torch.equal(found, again)
     assert total.release(0.7)[2] is True
     assert is_private(0)
@@ -205,7 +205,7 @@ def test_an_adaptive_bound_moves_by_a_noisy_count():
     weights = torch.ones(2, device=DEVICE).double()
     total.add([[RowsUse(torch.full((2, 2), 1e-3, device=DEVICE))]], weights, 0.7)
     plan = total._plan
-    assert int(total._total[-1]) == 2 * plan.count_weight / plan.steps_of_integer
+    assert int(total._total[-1]) == 2 * plan.count_weight << plan.shift
     assert total.release(0.7)[1] != 0.7
 
 
@@ -218,10 +218,63 @@ def test_a_sum_is_cleared_in_place():
     assert [value.shape for value in total.zeros()] == [(2,)]
 
 
-def test_sizes_beyond_the_proof_are_refused():
-    use = OuterUse(torch.zeros(1, 2**13 + 1, 1), torch.zeros(1, 2**13 + 1, 1))
-    with pytest.raises(ParameterError, match="too many positions"):
+@pytest.mark.parametrize(
+    ("positions", "rows", "columns", "problem"),
+    [
+        (2**13 + 1, 1, 1, "too many positions"),
+        (1, 1, 2**17 + 1, "too many inputs"),
+        (2**13, 1100, 1000, "little of its gradients"),
+    ],
+)
+def test_sizes_beyond_the_proof_are_refused(positions, rows, columns, problem):
+    use = OuterUse(torch.zeros(1, positions, 1).expand(-1, -1, rows), torch.zeros(1, positions, 1))
+    use._amend(right=use.right.expand(-1, -1, columns))
+    with pytest.raises(ParameterError, match=problem):
         summed([torch.zeros(1, 1)], [[use]], [1.0])
+
+
+@pytest.mark.slow
+def test_wide_layers_have_the_length_that_they_have():
+    """A sum of 32 bits would wrap from 133,153 inputs on, and an example be nine times too long."""
+    use = OuterUse(torch.full((1, 1, 2), 3.0, device=DEVICE), torch.full((1, 1, 2**17), 1.99, device=DEVICE))
+    found, counted = summed([torch.zeros(2, 2**17, device=DEVICE)], [[use]], [1.0])
+    assert counted.all()
+    assert (0.9 * INTEGERS) ** 2 < square(found) <= INTEGERS**2
+
+
+def test_an_overflow_below_zero_is_not_a_short_gradient(monkeypatch):
+    """Planted: inner products that overflow with the sign of two positions that cancel."""
+    from discreet.learning.deep.accelerator import integer_rows
+
+    monkeypatch.setattr(
+        integer_rows,
+        "gram_products",
+        lambda slopes, unit, inputs, examples: torch.full((examples,), -torch.inf, device=DEVICE).double(),
+    )
+    use = OuterUse(torch.ones(2, 3, 4, device=DEVICE), torch.ones(2, 3, 4, device=DEVICE))
+    found, counted = summed([torch.zeros(4, 4, device=DEVICE)], [[use]], [1.0, 1.0])
+    assert not counted.any()
+    assert square(found) == 0
+
+
+@pytest.mark.parametrize("clip", [1e-3, 1e-6])
+def test_positions_that_cancel_do_so_however_far_apart_their_sizes_are(clip):
+    """A factor that is too large for a float would lose one of them, and leave the other unclipped."""
+    left, right = torch.ones(1, 2, 64), torch.ones(1, 2, 64)
+    right[0, 0], right[0, 1] = 0.99 * 2.0**99, 0.99 * 2.0**40
+    left[0, 0], left[0, 1] = 2.0**-59, -1.0
+    use = OuterUse(left.to(DEVICE), right.to(DEVICE))
+    found, _ = summed([torch.zeros(64, 64, device=DEVICE)], [[use]], [1.0], FlatClipping(clip))
+    assert square(found) <= INTEGERS**2
+
+
+def test_rounding_leaves_gradients_of_a_transformer_nearly_as_they_are():
+    """Of a layer of GPT-2 with 128 positions, in which all of a gradient lies, a few percent."""
+    generator = torch.Generator().manual_seed(1)
+    left = torch.randn(1, 128, 768, generator=generator).to(DEVICE)
+    right = torch.randn(1, 128, 192, generator=generator).to(DEVICE)
+    form = integer_form(OuterUse(left, right))
+    assert float(form.rounding()[0]) < 0.005 * INTEGERS
 
 
 def test_norms_of_outer_products_are_from_above():

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from discreet.learning.deep.accelerator.kernels import (
-    add_halves,
+    add_parts,
     describe_rows,
     exact_product,
     gram_products,
@@ -30,13 +30,14 @@ def numbers(*shape, seed=1, scale=1.0):
 def test_rows_are_rounded_and_added(examples, columns):
     rows, factors = numbers(examples, columns), numbers(examples, scale=1e6).double()
     expected = (rows.double() * factors[:, None]).round().sum(0)
-    assert torch.equal(sum_rounded_rows(rows, factors), expected)
+    assert torch.equal(sum_rounded_rows(rows, factors), expected.long())
 
 
 def test_a_row_without_a_coefficient_adds_nothing_whatever_it_holds():
     rows, factors = numbers(3, 4), torch.tensor([2.0, 0.0, 3.0], dtype=torch.float64, device=DEVICE)
+    expected = sum_rounded_rows(rows, factors)
     rows[1, 0], rows[1, 1] = torch.nan, torch.inf
-    assert sum_rounded_rows(rows, factors).isfinite().all()
+    assert torch.equal(sum_rounded_rows(rows, factors), expected)
 
 
 @pytest.mark.parametrize("columns", [1, 1024, 1500])
@@ -64,18 +65,27 @@ def test_inputs_become_integers():
     expected[3:5] = 0
     assert torch.equal(found[:, :70].T.float(), expected)
     assert not found[:, 70:].any()
-    assert torch.equal(squares.double(), expected.double().square().sum(1))
+    assert torch.equal(squares, expected.long().square().sum(1))
 
 
-def test_slopes_become_two_halves():
-    rows, factors = numbers(66, 70), numbers(66, scale=3000.0)
+def test_squares_of_many_inputs_do_not_wrap():
+    """Beyond 133,153 inputs of the largest size a sum of 32 bits would."""
+    rows = torch.full((1, 2**17), 127.0, device=DEVICE)
+    _, squares = round_inputs(rows, torch.ones(1, device=DEVICE), 16)
+    assert squares.tolist() == [2**17 * 127**2]
+    assert squares.dtype == torch.int64
+
+
+def test_slopes_become_three_parts():
+    rows, factors = numbers(66, 70), numbers(66, scale=700_000.0).double()
     factors[2], rows[2, 3] = 0, torch.nan
-    found = round_slopes(rows, factors, 80)
-    high, low = found.int().split(70)
-    expected = (rows * factors[:, None]).round()
+    rows[3, :2], factors[3] = torch.tensor([1.0, -1.0]), 8_300_000
+    found = round_slopes(rows.clamp(-1, 1), factors, 80)
+    high, middle, low = found.int().split(70)
+    expected = (rows.clamp(-1, 1).double() * factors[:, None]).round()
     expected[2] = 0
-    assert expected.abs().max() < 32_512
-    assert torch.equal((256 * high + low)[:, :66].T.float(), expected)
+    assert expected.abs().max() == 8_300_000
+    assert torch.equal((65536 * high + 256 * middle + low)[:, :66].T.double(), expected)
     assert not found[:, 66:].any()
 
 
@@ -84,12 +94,14 @@ def test_products_of_small_integers_are_exact_at_their_largest():
     assert (exact_product(left, -left[:16]) == -64 * 127**2).all()
 
 
-def test_halves_are_added():
-    total = torch.arange(12, dtype=torch.float64, device=DEVICE)
-    product = torch.tensor([[-3, 2, 1, 0, 5, 7], [1, 2, -3, 4, 5, 6]] * 2, device=DEVICE, dtype=torch.int32)
-    add_halves(total, product, 4.0)
-    whole = 256 * product[:2] + product[2:]
-    assert torch.equal(total, torch.arange(12, dtype=torch.float64, device=DEVICE) + 4 * whole.flatten())
+def test_parts_are_added():
+    total = torch.arange(12, device=DEVICE)
+    product = torch.tensor([[-3, 2, 1, 0, 5, 7], [1, 2, -3, 4, 5, 6]] * 3, device=DEVICE, dtype=torch.int32)
+    product[0, 0] = 2**30  # what a batch may add up to
+    add_parts(total, product, 2)
+    high, middle, low = product.long().reshape(3, 12)
+    expected = torch.arange(12, device=DEVICE) + 4 * (65536 * high + 256 * middle + low)
+    assert torch.equal(total, expected)
 
 
 @pytest.mark.parametrize(("positions", "rows", "columns"), [(3, 5, 4), (65, 66, 7), (200, 3, 2)])

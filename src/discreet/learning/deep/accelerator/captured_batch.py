@@ -43,4 +43,8 @@ class CapturedBatch:
 
 def can_be_captured(rows: Any) -> bool:
     """Whether a batch is a list of tensors on an accelerator."""
-    return isinstance(rows, list) and all(isinstance(row, Tensor) and row.is_cuda for row in rows)
+    return (
+        isinstance(rows, list)
+        and len(rows) > 0
+        and all(isinstance(row, Tensor) and row.is_cuda for row in rows)
+    )

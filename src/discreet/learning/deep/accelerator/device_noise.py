@@ -19,7 +19,6 @@ __all__ = ["DeviceNoise"]
 
 _LANES = 128  # blocks of the cipher in one program, each for five draws
 _DRAWS = 5
-_TO_INTEGER = tl.constexpr(1.5 * 2.0**52)  # added and taken away, it rounds doubles below 2^51 to integers
 
 
 class DeviceNoise:
@@ -38,24 +37,26 @@ class DeviceNoise:
         self._entries = torch.from_numpy(table.entries.view("int32")).to(device)
         self._digits = torch.from_numpy(table.digits.view("int32")).to(device)
         self._key = torch.zeros(8, dtype=torch.int32, device=device)
+        self._scale = torch.zeros(1, dtype=torch.float64, device=device)
 
     def renew(self, source: Source) -> None:
         """Draw the key of one step."""
         words = source.words(4).view("int32").copy()
         self._key.copy_(torch.from_numpy(words), non_blocking=True)
 
-    def release(self, sums: Tensor, steps: float, scale: float) -> Tensor:
-        """Return scale times (the integers nearest to steps times the sums, plus noise).
+    def release(self, sums: Tensor, shift: int, scale: float) -> Tensor:
+        """Return scale times (the integers nearest to sums / 2^shift, plus noise), and forget the key.
 
         Parameters
         ----------
-        sums : tensor of doubles
-            At most 2^32 blocks of five; absolute values below 2^51 / steps.
-        steps : float
-            A power of two: grid steps in one unit of the sums.
+        sums : tensor of int64
+            At most 2^32 blocks of five.
+        shift : int
+            At least 1: log2 of a grid step of the noise.
         scale : float
-            What integers are multiplied by.
+            What grid steps are multiplied by.
         """
+        self._scale.fill_(scale)
         out = torch.empty(sums.numel(), dtype=torch.float32, device=sums.device)
         programs = triton.cdiv(sums.numel(), _DRAWS * _LANES)
         _release_kernel[(programs,)](
@@ -65,12 +66,13 @@ class DeviceNoise:
             self._entries,
             self._digits,
             self._multiplier,
-            steps,
-            scale,
+            shift,
+            self._scale,
             sums.numel(),
             middle=MIDDLE,
             lanes=_LANES,
         )
+        self._key.zero_()
         return out
 
 
@@ -175,12 +177,11 @@ def _settle(word, one, two, three, four, entries, digits):
 
 
 @triton.jit
-def _put(sums, out, place, count, noise, steps, scale):
-    """Round a sum to an integer, add the noise, and store what they are in units of the gradient."""
+def _put(sums, out, place, count, noise, shift, scale):
+    """Round a sum to the grid, add the noise, and store what they are in units of the gradient."""
     inside = place < count
-    exact = tl.load(sums + place, mask=inside, other=0.0) * steps
-    integer = (exact + _TO_INTEGER) - _TO_INTEGER
-    tl.store(out + place, ((integer + noise.to(tl.float64)) * scale).to(tl.float32), mask=inside)
+    rounded = (tl.load(sums + place, mask=inside, other=0) + (1 << (shift - 1))) >> shift
+    tl.store(out + place, ((rounded + noise).to(tl.float64) * scale).to(tl.float32), mask=inside)
 
 
 @triton.jit
@@ -191,8 +192,8 @@ def _release_kernel(
     entries,
     digits,
     multiplier,
-    steps,
-    scale,
+    shift,
+    factor,
     count,
     middle: tl.constexpr,
     lanes: tl.constexpr,
@@ -201,6 +202,7 @@ def _release_kernel(
     lane = tl.arange(0, lanes)
     counter = (program * lanes + lane).to(tl.uint32)
     start = program.to(tl.int64) * (5 * lanes) + lane
+    scale = tl.load(factor)
     words = _chacha(key, counter, 0)
     undecided = lane * 0
     for j in tl.static_range(5):
@@ -208,7 +210,7 @@ def _release_kernel(
         mid, open_mid = _draw(words[3 * j + 1], entries)
         high, open_high = _draw(words[3 * j + 2], entries)
         undecided |= open_low | open_mid | open_high
-        _put(sums, out, start + j * lanes, count, low + middle * mid + multiplier * high, steps, scale)
+        _put(sums, out, start + j * lanes, count, low + middle * mid + multiplier * high, shift, scale)
     if tl.max(undecided) > 0:
         one, two = _chacha(key, counter, 1), _chacha(key, counter, 2)
         three, four = _chacha(key, counter, 3), _chacha(key, counter, 4)
@@ -232,4 +234,4 @@ def _release_kernel(
                 entries,
                 digits,
             )
-            _put(sums, out, start + j * lanes, count, low + middle * mid + multiplier * high, steps, scale)
+            _put(sums, out, start + j * lanes, count, low + middle * mid + multiplier * high, shift, scale)

@@ -7,19 +7,22 @@ from fractions import Fraction
 from math import isqrt
 
 from discreet.errors import ParameterError
-from discreet.learning.deep.plan import GRID_STEPS, TrainingPlan, least_multiplier
+from discreet.learning.deep.plan import TrainingPlan, check_population, least_multiplier
 from discreet.noise.stacked_gaussian import StackedGaussian
 from discreet.privacy.events import Approximate, Event, PoissonSampled
 
-__all__ = ["DevicePlan"]
+__all__ = ["INTEGERS", "DevicePlan"]
 
 _CLOSENESS = Fraction(1, 2**18)
 """By how much more variance is drawn than is charged: the stack's law is nearly that of a normal number."""
 _FAILURE = Fraction(1, 2**58)
 """The probability that a draw is not of this law."""
-_LEAST_MULTIPLIER, _MOST_MULTIPLIER, _MOST_SIZE = 0.4, 256, 2**30  # for which both are proven
-_FINE, _COARSE = 4, 16
-"""Grid steps in an integer for noise below the sensitivity; integers in a step for noise beyond 16 times."""
+_LEAST_MULTIPLIER, _MOST_USUAL_MULTIPLIER, _MOST_MULTIPLIER = 0.4, 16, 256  # for which both are proven
+_MOST_SIZE = 2**30  # likewise
+INTEGERS = 2**30
+"""The bound of clipping, in integers that are added up."""
+_SHIFTS = {26: 4, 24: 6, 20: 10}
+"""Log2 of a grid step of the noise, in integers, by log2 of the sensitivity in grid steps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
@@ -29,10 +32,10 @@ class DevicePlan(TrainingPlan):
     Guarantee
     ---------
     (epsilon, delta) for adding or removing a person with all examples. A person moves the integers that are
-    added up by at most 2^24 + 2 in L2, where 2^24 is the bound of clipping. Noise of three look-ups is added
-    (`noise.stacked_gaussian`), and charged as rounded normal noise of a little less variance, with a failure
-    probability of 2^-58 a step. The grid of the noise is that of the integers, or finer for little noise, or
-    coarser for much (proof: docs/proofs/integer_gradients.md).
+    added up by at most 2^30 + 2 in L2, where 2^30 is the bound of clipping. They are rounded to a grid of 16,
+    64 or 1,024, by how much noise there is; noise of three look-ups is added (`noise.stacked_gaussian`), and
+    charged as rounded normal noise of a little less variance, with a failure probability of 2^-58 a step
+    (proof: docs/proofs/integer_gradients.md).
     """
 
     def _multiplier(self, rate: Fraction, steps: int, epsilon: Fraction, delta: Fraction) -> float:
@@ -51,20 +54,15 @@ class DevicePlan(TrainingPlan):
     def _length(self, multiplier: float, people: int, examples: int, size: int) -> int:
         if size > _MOST_SIZE:
             raise ParameterError("model", "has too many trained numbers", "at most 2^30 on an accelerator")
-        del people, examples  # sums are exact, and rounding is part of an example's length
-        if multiplier < 1:
-            return _FINE * (GRID_STEPS + 2)
-        if multiplier <= _COARSE:
-            return GRID_STEPS + 2
-        return (GRID_STEPS + 2) // _COARSE + 1 + isqrt(size) + 1
+        check_population(people, examples)
+        shift = _SHIFTS[26 if multiplier < 1 else 24 if multiplier <= _MOST_USUAL_MULTIPLIER else 20]
+        return ((INTEGERS + 2) >> shift) + 1 + isqrt(size) + 1
 
     @property
-    def steps_of_integer(self) -> Fraction:
-        """How many grid steps of the noise one of the integers is that are added up."""
-        squared = self.squared_sensitivity - self.count_weight**2
-        if squared >= (_FINE * GRID_STEPS) ** 2:
-            return Fraction(_FINE)
-        return Fraction(1) if squared >= GRID_STEPS**2 else Fraction(1, _COARSE)
+    def shift(self) -> int:
+        """Log2 of a grid step of the noise, in integers that are added up."""
+        length = isqrt(self.squared_sensitivity - self.count_weight**2)
+        return next(shift for least, shift in _SHIFTS.items() if length >= 2**least)
 
     @property
     def stack(self) -> StackedGaussian:

@@ -1,12 +1,12 @@
 """Gradients as integers: what an accelerator adds up exactly, at the speed of its smallest numbers.
 
-An example takes part with a coefficient c, in grid steps, and what is added is a vector H of integers near
+An example takes part with a coefficient c, and what is added is a vector H of integers near
 c G, where G is its gradient. How far H may be from c G is known for each example before c is chosen
 (`rounding`), so that c leaves room for it. Sums of integers are exact in any order: rounding ends here.
 
 A matrix whose gradient is a sum of outer products of slopes and inputs is added up without writing the
 gradients out: inputs are kept as integers of 8 bits with a power of two for each position, which is part of
-what G is, and slopes times c become integers of 16 bits, in two halves of 8 bits. So the sum over a batch is
+what G is, and slopes times c become integers of 24 bits, in three parts of 8 bits. So the sum over a batch is
 a product of matrices of 8-bit integers, with sums of 32 bits (docs/proofs/integer_gradients.md).
 """
 
@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from discreet.learning.deep.accelerator.kernels import (
-    add_halves,
+    add_parts,
     describe_rows,
     exact_product,
     gram_products,
@@ -34,10 +34,12 @@ __all__ = ["IntegerForm", "integer_form"]
 
 _DOUBLES = 2.0**-24
 """Rounding of a squared norm that was summed in doubles, in units of the squared mass."""
-_HALF = 0.52
-"""Of a unit: how far rounding in floats is from the exact product at most (lemma 2)."""
+_LOST_PRODUCTS = 2.0**-56
+"""Of a squared norm, because products of small floats are 0 (lemma 1)."""
+_HALF = 0.51
+"""Of a unit: how far rounding is from the exact product at most (lemma 2)."""
 _LARGEST_INPUT = 127
-_LARGEST_SLOPE = 32_000
+_LARGEST_SLOPE = 8_300_000
 _LONGEST_SUM = 2**16
 """Positions of one product of 8-bit integers: 2^16 128^2 is below 2^31."""
 _EXPONENTS = (-100, 100)
@@ -60,7 +62,7 @@ class IntegerForm(ABC):
 
     @abstractmethod
     def rounding(self) -> Tensor | float:
-        """For each example, or for all, how far H may be from c G, in grid steps, whatever c is."""
+        """For each example, or for all, how far H may be from c G, whatever c is."""
 
     @abstractmethod
     def most(self) -> Tensor | None:
@@ -68,7 +70,7 @@ class IntegerForm(ABC):
 
     @abstractmethod
     def add_to(self, total: Tensor, coefficients: Tensor) -> None:
-        """Add the H of all examples to a flat total: integers, in doubles."""
+        """Add the H of all examples to a flat total of integers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +124,7 @@ class _LookupForm(IntegerForm):
         use, factors = self.use, coefficients[:, None, None]
         rounded = torch.where(factors == 0, 0.0, use.slopes.double() * factors).round()
         table = total.reshape(use.rows, rounded.shape[2])
-        table.index_add_(0, use.index.flatten(), rounded.flatten(0, 1))  # of integers: exact in any order
+        table.index_add_(0, use.index.flatten(), rounded.long().flatten(0, 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,8 +151,8 @@ class _OuterForm(IntegerForm):
 
     @property
     def _shift(self) -> int:
-        """Log2 of the grid steps in a unit of H: so that an input with a single entry fits."""
-        return max(0, ceil(4.02 - 0.5 * log2(self.slopes.shape[1])))
+        """Log2 of a unit of H: so that an input with a single entry fits, with slopes of usual shape."""
+        return max(0, ceil(2.03 - 0.5 * log2(self.slopes.shape[1])))
 
     def kept(self) -> OuterUse:
         examples, positions = self.unit.shape
@@ -166,23 +168,23 @@ class _OuterForm(IntegerForm):
         if positions == 1:
             return mass.square()
         found = gram_products(self.slopes, self.unit.flatten(), self.inputs, examples)
-        return found + (2.0**-14 + self.slopes.shape[1] * 2.0**-29) * mass.square()
+        return found + (2.0**-14 + self.slopes.shape[1] * 2.0**-29) * mass.square() + _LOST_PRODUCTS
 
     def rounding(self) -> Tensor:
         return self.input_lengths.sum(1) * (_HALF * 2**self._shift * self.slopes.shape[1] ** 0.5)
 
     def most(self) -> Tensor:
-        largest = (self.largest * self.unit).amax(1).double()
+        largest = (self.largest.double() * self.unit).amax(1)
         return (_LARGEST_SLOPE * 2**self._shift) / largest.clamp(min=2.0**-100)
 
     def add_to(self, total: Tensor, coefficients: Tensor) -> None:
         factors = coefficients[:, None] * self.unit * 2.0**-self._shift
-        factors = torch.where(coefficients[:, None] == 0, 0.0, factors).float().flatten()
+        factors = torch.where(coefficients[:, None] == 0, 0.0, factors).flatten()
         places = self.inputs.shape[1]
-        halves = round_slopes(self.slopes, factors, places)
+        parts = round_slopes(self.slopes, factors, places)
         for start in range(0, places, _LONGEST_SUM):
             some = slice(start, start + _LONGEST_SUM)
-            add_halves(total, exact_product(halves[:, some], self.inputs[:, some]), 2.0**self._shift)
+            add_parts(total, exact_product(parts[:, some], self.inputs[:, some]), self._shift)
 
 
 def integer_form(use: Use) -> IntegerForm:
@@ -195,11 +197,16 @@ def integer_form(use: Use) -> IntegerForm:
     return _RowForm(use)
 
 
+def _as_floats(values: Tensor) -> Tensor:
+    return values.float() if values.dtype == torch.float64 else values
+
+
 def _outer_form(use: OuterUse) -> _OuterForm:
     """Round inputs to integers up to 127 times a power of two of their position."""
     shape = use.left.shape[:2]
-    slopes, right = use.left.flatten(0, 1), use.right.flatten(0, 1)
-    largest, slope_squares = describe_rows(slopes)
+    slopes, right = _as_floats(use.left).flatten(0, 1), _as_floats(use.right).flatten(0, 1)
+    largest, squares = describe_rows(slopes)
+    slope_squares = torch.where(largest < 2.0 ** _EXPONENTS[1], squares, torch.inf)
     biggest, _ = describe_rows(right)
     _, exponent = torch.frexp(biggest)
     unit = torch.ldexp(torch.ones_like(biggest), exponent.clamp(*_EXPONENTS) - 7)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import chain, combinations
+from itertools import combinations
 
 import torch
 from torch import Tensor
 
 from discreet.errors import ParameterError
 from discreet.learning.deep.accelerator.device_noise import DeviceNoise
-from discreet.learning.deep.accelerator.device_plan import DevicePlan
+from discreet.learning.deep.accelerator.device_plan import INTEGERS, DevicePlan
 from discreet.learning.deep.accelerator.integer_rows import IntegerForm, integer_form
 from discreet.learning.deep.clipping import AdaptiveClipping
-from discreet.learning.deep.plan import GRID_STEPS
 from discreet.learning.deep.processes import Processes
 from discreet.learning.deep.uses import LookupUse, OuterUse, Use, between
 from discreet.noise import current, is_private
@@ -21,12 +20,12 @@ __all__ = ["IntegerSum"]
 
 _UP = 1 + 2.0**-24
 _LEAST_NORM = 2.0**-28
-"""What a norm may be too small by, because squares of small floats are 0 (lemma 1)."""
-_MOST_POSITIONS, _MOST_SIZE = 2**13, 2**28  # for which the constants are proven
+"""More than a norm may be too small by, because small floats are 0 (lemma 1)."""
+_MOST_POSITIONS, _MOST_COLUMNS, _MOST_SIZE = 2**13, 2**17, 2**28  # for which the constants are proven
 
 
 class IntegerSum:
-    """Adds up the gradients of a step, each shortened, in grid steps.
+    """Adds up the gradients of a step, each shortened, as integers: 2^30 for the bound of clipping.
 
     Parameters
     ----------
@@ -46,7 +45,7 @@ class IntegerSum:
         self._shapes = [parameter.shape for parameter in parameters]
         self._groups, self._plan, self._noise = groups, plan, noise
         device = parameters[0].device
-        self._total = torch.zeros(plan.drawn, dtype=torch.float64, device=device)
+        self._total = torch.zeros(plan.drawn, dtype=torch.int64, device=device)
         self._parts = self._total[: plan.size].split([parameter.numel() for parameter in parameters])
 
     def cleared(self) -> IntegerSum:
@@ -60,7 +59,7 @@ class IntegerSum:
 
         An example whose gradient has a norm that is not finite adds nothing.
         """
-        _check_positions(uses)
+        _check_sizes(uses)
         forms = [[integer_form(use) for use in found] for found in uses]
         norms = [_norms([forms[place] for place in group], weights) for group in self._groups]
         finite = torch.stack(norms).isfinite().all(0)
@@ -76,9 +75,9 @@ class IntegerSum:
                 for form in forms[place]:
                     form.add_to(self._parts[place], coefficients)
         if self._plan.count_weight:
-            weight = (weights * self._plan.count_weight).floor() / float(self._plan.steps_of_integer)
+            weight = (weights * self._plan.count_weight).floor().long() << self._plan.shift
             within = torch.where(norms[0] <= bound, weight, -weight)
-            self._total[-1] += torch.where(counts, within, 0.0).sum()
+            self._total[-1] += torch.where(counts, within, 0).sum()
         return finite | (weights <= 0)
 
     def zeros(self) -> list[Tensor]:
@@ -93,9 +92,9 @@ class IntegerSum:
         """Return the noisy mean gradients, the next bound, and whether the noise was private."""
         plan, source = self._plan, current()
         self._noise.renew(source)
-        steps = float(plan.steps_of_integer)
-        scale = bound / (GRID_STEPS * steps * float(plan.batch))
-        noisy = self._noise.release(self._total, steps, scale)
+        scale = bound * 2**plan.shift / (INTEGERS * float(plan.batch))
+        noisy = self._noise.release(self._total, plan.shift, scale)
+        self._total.zero_()  # nothing that is private stays behind
         if isinstance(plan.clipping, AdaptiveClipping):
             share = 0.5 + float(noisy[-1]) / scale / (2 * plan.count_weight * float(plan.batch))
             bound = plan.clipping.moved(bound, share)
@@ -113,11 +112,14 @@ def _norms(found: list[list[IntegerForm]], weights: Tensor) -> Tensor:
         parts += [2 * between(one.kept(), other.kept()) for one, other in combinations(forms, 2)]
         if len(forms) > 1:
             parts.append(2.0**-24 * torch.stack(masses).sum(0).square())
-    return torch.stack(parts).sum(0).clamp(min=0).sqrt() * _UP + _LEAST_NORM
+    squares = torch.stack(parts).sum(0)
+    # An overflow may have either sign, and may not pass for a short gradient.
+    squares = torch.where(squares.isfinite(), squares.clamp(min=0), torch.inf)
+    return squares.sqrt() * _UP + _LEAST_NORM
 
 
 def _room(forms: list[list[IntegerForm]], weights: Tensor) -> Tensor:
-    """Return how long c G may be for each example, in grid steps, so that H is no longer than its weight."""
+    """Return how long c G may be for each example, so that H is no longer than its weight."""
     for_all, parts = 0.0, [torch.zeros_like(weights)]
     for found in forms:
         each = sum(form.rounding() for form in found)
@@ -126,10 +128,26 @@ def _room(forms: list[list[IntegerForm]], weights: Tensor) -> Tensor:
         else:
             for_all += each**2
     squares = torch.stack(parts).square().sum(0) + for_all
-    return (weights * GRID_STEPS - squares.sqrt()).clamp(min=0)
+    return (weights * INTEGERS - squares.sqrt()).clamp(min=0)
 
 
-def _check_positions(uses: list[list[Use]]) -> None:
-    for use in chain.from_iterable(uses):
-        if isinstance(use, OuterUse | LookupUse) and use.positions > _MOST_POSITIONS:
-            raise ParameterError("model", "has a layer of too many positions", "at most 8192 an example")
+def _check_sizes(uses: list[list[Use]]) -> None:
+    """Refuse what the constants are not proven for, and what rounding would leave little of."""
+    rounding = 0.0
+    for found in uses:
+        most = 0.0
+        for use in found:
+            if isinstance(use, OuterUse | LookupUse) and use.positions > _MOST_POSITIONS:
+                raise ParameterError("model", "has a layer of too many positions", "at most 8192 an example")
+            if isinstance(use, OuterUse):
+                rows, columns = use.left.shape[2], use.right.shape[2]
+                if columns > _MOST_COLUMNS:
+                    raise ParameterError("model", "has a layer of too many inputs", "at most 2^17")
+                most += use.positions * (rows * columns) ** 0.5 * 127
+        rounding += most**2
+    if rounding**0.5 > INTEGERS:
+        raise ParameterError(
+            "model",
+            "has so many positions that rounding would leave little of its gradients",
+            "shorter texts or smaller layers; or the model on the processor",
+        )

@@ -13,7 +13,7 @@ import triton.language as tl
 from torch import Tensor
 
 __all__ = [
-    "add_halves",
+    "add_parts",
     "describe_rows",
     "exact_product",
     "gram_products",
@@ -29,14 +29,14 @@ _TILE, _DEPTH = 64, 64
 
 
 def sum_rounded_rows(rows: Tensor, coefficients: Tensor) -> Tensor:
-    """Return the sum over examples of the integers nearest to coefficient times row, in doubles.
+    """Return the sum over examples of the integers nearest to coefficient times row.
 
     A row whose coefficient is 0 adds nothing, whatever it holds.
     """
     examples, columns = rows.shape
-    out = torch.zeros(columns, dtype=torch.float64, device=rows.device)
+    out = torch.zeros(columns, dtype=torch.int64, device=rows.device)
     # Of few columns, several programs share each, with some of the examples.
-    parts = max(1, min(examples, 512 * _WIDTH // max(columns, 1)))
+    parts = max(1, min(examples, 1024, 512 * _WIDTH // max(columns, 1)))
     each = triton.cdiv(examples, parts)
     grid = (triton.cdiv(columns, _WIDTH), triton.cdiv(examples, each))
     _sum_kernel[grid](rows, coefficients, out, examples, columns, *rows.stride(), each, width=_WIDTH)
@@ -65,7 +65,7 @@ def round_inputs(values: Tensor, unit: Tensor, places: int) -> tuple[Tensor, Ten
     """
     rows, columns = values.shape
     out = torch.empty(columns, places, dtype=torch.int8, device=values.device)
-    squares = torch.zeros(places, dtype=torch.int32, device=values.device)
+    squares = torch.zeros(places, dtype=torch.int64, device=values.device)
     grid = (triton.cdiv(places, _TILE), triton.cdiv(columns, _DEPTH))
     _input_kernel[grid](
         values, unit, out, squares, rows, columns, places, *values.stride(), tile=_TILE, depth=_DEPTH
@@ -74,12 +74,13 @@ def round_inputs(values: Tensor, unit: Tensor, places: int) -> tuple[Tensor, Ten
 
 
 def round_slopes(values: Tensor, factors: Tensor, places: int) -> Tensor:
-    """Return rows times their factor as integers of 16 bits, in halves: (2 columns, places).
+    """Return rows times their factor as integers of 24 bits, in three parts: (3 columns, places).
 
-    The first half of the rows has multiples of 256, the second what is left, from -128 to 127.
+    The parts count 2^16, 2^8 and 1; the last two are from -128 to 127. Factors are doubles, and products at
+    most 8,300,000.
     """
     rows, columns = values.shape
-    out = torch.empty(2 * columns, places, dtype=torch.int8, device=values.device)
+    out = torch.empty(3 * columns, places, dtype=torch.int8, device=values.device)
     grid = (triton.cdiv(places, _TILE), triton.cdiv(columns, _DEPTH))
     _slope_kernel[grid](
         values, factors, out, rows, columns, places, *values.stride(), tile=_TILE, depth=_DEPTH
@@ -94,10 +95,10 @@ def exact_product(left: Tensor, right: Tensor) -> Tensor:
     return (left.double() @ right.double().T).to(torch.int32)
 
 
-def add_halves(total: Tensor, product: Tensor, scale: float) -> None:
-    """Add scale times (256 times the first half of a product's rows plus the second half) to a flat total."""
+def add_parts(total: Tensor, product: Tensor, shift: int) -> None:
+    """Add 2^shift times the sum of 2^16, 2^8 and 1 times the three parts of a product's rows to a total."""
     count = total.numel()
-    _add_kernel[(triton.cdiv(count, 1024),)](total, product, scale, count, width=1024)
+    _add_kernel[(triton.cdiv(count, 1024),)](total, product, shift, count, width=1024)
 
 
 def gram_products(slopes: Tensor, unit: Tensor, inputs: Tensor, examples: int) -> Tensor:
@@ -136,16 +137,16 @@ def gram_products(slopes: Tensor, unit: Tensor, inputs: Tensor, examples: int) -
 def _sum_kernel(rows, coefficients, out, examples, columns, by_row, by_column, each, width: tl.constexpr):
     column = tl.program_id(0).to(tl.int64) * width + tl.arange(0, width)
     inside = column < columns
-    total = tl.zeros((width,), tl.float64)
+    total = tl.zeros((width,), tl.int64)
     first = tl.program_id(1) * each
     place = rows + first.to(tl.int64) * by_row + column * by_column
     for example in range(first, tl.minimum(first + each, examples)):
         factor = tl.load(coefficients + example)
         value = tl.load(place, mask=inside, other=0.0)
         exact = tl.where(factor == 0, 0.0, value.to(tl.float64) * factor)
-        total += (exact + _TO_INTEGER) - _TO_INTEGER
+        total += ((exact + _TO_INTEGER) - _TO_INTEGER).to(tl.int64)
         place += by_row
-    tl.atomic_add(out + column, total, mask=inside)  # of integers: exact in any order
+    tl.atomic_add(out + column, total, mask=inside)
 
 
 @triton.jit
@@ -189,7 +190,7 @@ def _input_kernel(
     whole = (value + _TO_INTEGER_32) - _TO_INTEGER_32
     whole = tl.minimum(tl.maximum(whole, -127.0), 127.0)
     kept = whole.to(tl.int32)
-    tl.atomic_add(squares + row, tl.sum(kept * kept, 1), mask=row < places)
+    tl.atomic_add(squares + row, tl.sum(kept * kept, 1).to(tl.int64), mask=row < places)
     target = out + column.to(tl.int64)[:, None] * places + row.to(tl.int64)[None, :]
     inside_target = (column < columns)[:, None] & (row < places)[None, :]
     tl.store(target, tl.trans(kept).to(tl.int8), mask=inside_target)
@@ -205,24 +206,29 @@ def _slope_kernel(
     inside = (row < rows)[:, None] & (column < columns)[None, :]
     place = values + row.to(tl.int64)[:, None] * by_row + column.to(tl.int64)[None, :] * by_column
     value = tl.load(place, mask=inside, other=0.0).to(tl.float32)
-    exact = tl.where((factor == 0)[:, None], 0.0, value * factor[:, None])
-    whole = tl.trans(((exact + _TO_INTEGER_32) - _TO_INTEGER_32).to(tl.int32))
-    high = (whole + 128) >> 8
-    target = out + column.to(tl.int64)[:, None] * places + row.to(tl.int64)[None, :]
+    exact = tl.where((factor == 0)[:, None], 0.0, value.to(tl.float64) * factor[:, None])
+    whole = tl.trans(((exact + _TO_INTEGER) - _TO_INTEGER).to(tl.int32))
+    middle = (whole + 128) >> 8
+    high = (middle + 128) >> 8
+    start = column.to(tl.int64)
+    place = out + row.to(tl.int64)[None, :]
     inside_target = (column < columns)[:, None] & (row < places)[None, :]
-    tl.store(target, high.to(tl.int8), mask=inside_target)
-    second = target + columns.to(tl.int64) * places
-    tl.store(second, (whole - (high << 8)).to(tl.int8), mask=inside_target)
+    tl.store(place + start[:, None] * places, high.to(tl.int8), mask=inside_target)
+    start += columns
+    tl.store(place + start[:, None] * places, (middle - (high << 8)).to(tl.int8), mask=inside_target)
+    start += columns
+    tl.store(place + start[:, None] * places, (whole - (middle << 8)).to(tl.int8), mask=inside_target)
 
 
 @triton.jit
-def _add_kernel(total, product, scale, count, width: tl.constexpr):
+def _add_kernel(total, product, shift, count, width: tl.constexpr):
     place = tl.program_id(0).to(tl.int64) * width + tl.arange(0, width)
     inside = place < count
-    high = tl.load(product + place, mask=inside, other=0).to(tl.float64)
-    low = tl.load(product + count + place, mask=inside, other=0).to(tl.float64)
-    held = tl.load(total + place, mask=inside, other=0.0)
-    tl.store(total + place, held + scale * (256.0 * high + low), mask=inside)
+    high = tl.load(product + place, mask=inside, other=0).to(tl.int64)
+    middle = tl.load(product + (place + count), mask=inside, other=0).to(tl.int64)
+    low = tl.load(product + (place + 2 * count), mask=inside, other=0).to(tl.int64)
+    held = tl.load(total + place, mask=inside, other=0)
+    tl.store(total + place, held + (((((high << 8) + middle) << 8) + low) << shift), mask=inside)
 
 
 @triton.jit
@@ -272,6 +278,6 @@ def _gram_kernel(
         )
         left, right = left.to(tl.float32) * scale_one[:, None], right.to(tl.float32) * scale_other[:, None]
         found += tl.dot(left, tl.trans(right), input_precision="tf32x3")
-    total = tl.sum(tl.sum((exact.to(tl.float32) * found).to(tl.float64), 1), 0)
+    total = tl.sum(tl.sum(exact.to(tl.float64) * found.to(tl.float64), 1), 0)
     place = out + example * tl.num_programs(1) + tl.program_id(1)
     tl.store(place, tl.where(first == second, total, 2 * total))
