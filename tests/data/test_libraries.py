@@ -10,6 +10,7 @@ import pytest
 
 from discreet.data.libraries import LIBRARIES, require_libraries
 from discreet.errors import MissingExtra
+from front.declared_clinic import DECLARATION
 
 MISSING = [*LIBRARIES, "pandas", "sklearn"]
 WITHOUT = f"import sys; sys.modules.update(dict.fromkeys({MISSING!r})); import discreet as dp\n"
@@ -53,8 +54,11 @@ def test_names_that_are_about_tables_say_what_to_install(name):
 
 
 @pytest.mark.parametrize("words", [["query", "SELECT 1", "--epsilon", "1"], ["demo", "--rows", "1000"]])
-def test_the_shell_says_what_to_install(words):
-    said = run_without_them(f"from discreet.cli import main\nmain({words})")
+def test_the_shell_says_what_to_install(words, tmp_path):
+    file = tmp_path / "clinic.toml"
+    file.write_text(DECLARATION)
+    more = ["--file", str(file)] if words[0] == "query" else []
+    said = run_without_them(f"from discreet.cli import main\nmain({[*words, *more]})")
     assert "pip install 'discreet[tables]'" in said
     assert "Traceback" not in said
 

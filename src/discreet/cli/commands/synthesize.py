@@ -16,7 +16,6 @@ from discreet.cli.runs import whole_number
 from discreet.cli.stated_facts import stated_facts
 from discreet.cli.synthetic_rows import render_rows
 from discreet.errors import ParameterError
-from discreet.front.declaration import TableFacts
 
 if TYPE_CHECKING:
     from discreet.curator import Preview
@@ -288,6 +287,8 @@ def _check_events(options: Namespace) -> None:
 
 def _facts(options: Namespace) -> tuple[RowFact, ...]:
     """Return the facts that were typed; their values are of the types that the file declares."""
+    from discreet.front.declaration import TableFacts
+
     if not options.impossible and not options.determined:
         return ()
     found = declared.declaration(options).tables.get(options.table)
