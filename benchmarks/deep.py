@@ -79,13 +79,15 @@ def private_step(name: str, inputs: torch.Tensor, labels: torch.Tensor) -> Calla
     return step
 
 
-def opacus_step(name: str, mode: str, inputs: torch.Tensor, labels: torch.Tensor) -> Callable[[], None]:
+def opacus_step(
+    model: nn.Module, mode: str, inputs: torch.Tensor, labels: torch.Tensor
+) -> Callable[[], None]:
     """A step of Opacus, without sampling."""
     from opacus import PrivacyEngine
 
-    model = made(name)
     criterion = nn.CrossEntropyLoss()
-    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(inputs, labels), batch_size=BATCH)
+    data = torch.utils.data.TensorDataset(inputs, labels)
+    loader = torch.utils.data.DataLoader(data, batch_size=len(inputs))
     options = {"criterion": criterion} if mode == "ghost" else {}
     parts = PrivacyEngine().make_private(
         module=model,
@@ -118,7 +120,7 @@ def time_steps(seconds: float) -> None:
         print(f"{name}: plain {plain:.1f}, discreet {ours:.1f} ({ours / plain:.2f})", end="", flush=True)
         for mode in ("hooks", "ghost"):
             try:
-                other = median_time(opacus_step(name, mode, inputs, labels), seconds)
+                other = median_time(opacus_step(made(name), mode, inputs, labels), seconds)
             except ImportError:
                 continue
             print(f", Opacus {mode} {other:.1f} ({other / plain:.2f})", end="", flush=True)

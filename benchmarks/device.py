@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from benchmarks.deep import opacus_step
 from discreet.learning import private
 from discreet.noise import replay
 
@@ -135,34 +136,6 @@ def private_step(name: str, inputs: Tensor, labels: Tensor, *, by_run: bool) -> 
     return lambda: optimizer.step(losses(*next(batches)))
 
 
-def opacus_step(name: str, mode: str, inputs: Tensor, labels: Tensor) -> Callable[[], None]:
-    """A step of Opacus, without sampling."""
-    from opacus import PrivacyEngine
-
-    model, criterion = made(name), nn.CrossEntropyLoss()
-    data = torch.utils.data.TensorDataset(inputs, labels)
-    options = {"criterion": criterion} if mode == "ghost" else {}
-    parts = PrivacyEngine().make_private(
-        module=model,
-        optimizer=torch.optim.SGD(model.parameters(), lr=0.01),
-        data_loader=torch.utils.data.DataLoader(data, batch_size=len(inputs)),
-        noise_multiplier=1.1,
-        max_grad_norm=1.0,
-        grad_sample_mode=mode,
-        poisson_sampling=False,
-        **options,
-    )
-    model, optimizer = parts[0], parts[1]
-    criterion = parts[2] if mode == "ghost" else criterion
-
-    def step() -> None:
-        optimizer.zero_grad()
-        criterion(model(inputs), labels).backward()
-        optimizer.step()
-
-    return step
-
-
 def median_time(step: Callable[[], None], repeats: int) -> tuple[float, float]:
     """Return the median milliseconds of a step, and the largest memory in GB."""
     for _ in range(5):
@@ -186,7 +159,10 @@ def time_model(name: str, repeats: int, peers: list[str]) -> None:
         "plain, recorded": lambda: recorded(plain_step(name, inputs, labels)),
         "discreet, loop": lambda: private_step(name, inputs, labels, by_run=False),
         "discreet, run": lambda: private_step(name, inputs, labels, by_run=True),
-        **{f"Opacus, {mode}": lambda mode=mode: opacus_step(name, mode, inputs, labels) for mode in peers},
+        **{
+            f"Opacus, {mode}": lambda mode=mode: opacus_step(made(name), mode, inputs, labels)
+            for mode in peers
+        },
     }
     base = None
     for kind, make in kinds.items():
