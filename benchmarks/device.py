@@ -12,6 +12,7 @@ import argparse
 import statistics
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from itertools import pairwise
 
 import torch
@@ -22,7 +23,25 @@ from benchmarks.deep import opacus_step
 from discreet.learning import private
 from discreet.noise import replay
 
-BATCHES = {"mlp": 512, "cnn": 512, "gpt": 32}
+BATCHES = {"mlp": 512, "cnn": 512, "gpt": 32, "hugging_face": 16}
+
+
+ASKED = argparse.Namespace(autocast=False)
+
+
+class HuggingFace(nn.Module):
+    """GPT-2 of the package transformers, with the table of words as its last layer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        from transformers import GPT2Config, GPT2LMHeadModel
+
+        self.inner = GPT2LMHeadModel(GPT2Config()).eval()
+
+    def forward(self, texts: Tensor) -> Tensor:
+        """Return scores of the next words; positions belong to examples."""
+        places = torch.arange(texts.shape[1], device=texts.device).expand(len(texts), -1)
+        return self.inner(input_ids=texts, position_ids=places, use_cache=False).logits
 
 
 class Block(nn.Module):
@@ -65,6 +84,8 @@ class Transformer(nn.Module):
 
 def made(name: str) -> nn.Module:
     """Return a network of 37 million, 1.1 million or 124 million parameters, on the accelerator."""
+    if name == "hugging_face":
+        return HuggingFace().cuda()
     if name == "gpt":
         return Transformer().cuda()
     if name == "mlp":
@@ -81,8 +102,22 @@ def made(name: str) -> nn.Module:
 def rows_for(name: str, count: int) -> tuple[Tensor, Tensor]:
     """Return made-up examples and labels."""
     shapes = {"mlp": (784,), "cnn": (3, 32, 32)}
-    inputs = torch.randint(0, 50257, (count, 128)) if name == "gpt" else torch.randn(count, *shapes[name])
-    return inputs.cuda(), torch.randint(0, 10, (count,)).cuda()
+    texts = torch.randint(0, 50257, (count, 128))
+    inputs = torch.randn(count, *shapes[name]) if name in shapes else texts
+    labels = texts if name == "hugging_face" else torch.randint(0, 10, (count,))
+    return inputs.cuda(), labels.cuda()
+
+
+def losses_of(scores: Tensor, labels: Tensor) -> Tensor:
+    """Return the loss of each example: of texts, the mean over its words."""
+    if labels.dim() == 1:
+        return functional.cross_entropy(scores, labels, reduction="none")
+    return functional.cross_entropy(scores.transpose(1, 2), labels, reduction="none").mean(1)
+
+
+def reduced() -> AbstractContextManager[object]:
+    """Let PyTorch choose shorter floats where it may, if that was asked for."""
+    return torch.autocast("cuda", torch.bfloat16) if ASKED.autocast else nullcontext()
 
 
 def plain_step(name: str, inputs: Tensor, labels: Tensor) -> Callable[[], None]:
@@ -92,7 +127,9 @@ def plain_step(name: str, inputs: Tensor, labels: Tensor) -> Callable[[], None]:
 
     def step() -> None:
         optimizer.zero_grad()
-        functional.cross_entropy(model(inputs), labels).backward()
+        with reduced():
+            loss = losses_of(model(inputs), labels).mean()
+        loss.backward()
         optimizer.step()
 
     return step
@@ -127,7 +164,8 @@ def private_step(name: str, inputs: Tensor, labels: Tensor, *, by_run: bool) -> 
     )
 
     def losses(rows: Tensor, targets: Tensor) -> Tensor:
-        return functional.cross_entropy(model(rows), targets, reduction="none")
+        with reduced():
+            return losses_of(model(rows), targets)
 
     if by_run:
         steps = optimizer.run(losses)
@@ -212,8 +250,9 @@ def main() -> None:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=20)
-    parser.add_argument("--models", nargs="+", choices=BATCHES, default=list(BATCHES))
-    asked = parser.parse_args()
+    parser.add_argument("--models", nargs="+", choices=BATCHES, default=["mlp", "cnn", "gpt"])
+    parser.add_argument("--autocast", action="store_true", help="16-bit floats where PyTorch may use them")
+    asked = parser.parse_args(namespace=ASKED)
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
     try:
         import opacus
@@ -221,7 +260,8 @@ def main() -> None:
         peers, version = ["hooks", "ghost"], f", Opacus {opacus.__version__}"
     except ImportError:
         peers, version = [], ""
-    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, TensorFloat-32{version}")
+    kind = "bfloat16 by autocast" if asked.autocast else "TensorFloat-32"
+    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, {kind}{version}")
     for name in ("mlp", "gpt"):
         one, other = weights_after(name, by_run=False), weights_after(name, by_run=True)
         print(

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from discreet.learning.deep.layers import rule_of
-from learning.deep.gradient_oracle import compare
+from learning.deep.gradient_oracle import booked, compare, oracle
 
 
 class Conv1D(nn.Module):
@@ -77,3 +77,27 @@ def test_a_layer_that_computes_otherwise_has_no_rule():
     assert rule_of(Doubled(2, 2)) is None
     assert rule_of(nn.utils.parametrizations.weight_norm(nn.Linear(2, 2))) is None
     assert rule_of(nn.Tanh()) is None
+
+
+class Reduced(nn.Module):
+    """A layer that PyTorch runs with shorter floats, and what comes after it."""
+
+    def __init__(self, layer):
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, inputs):
+        with torch.autocast("cpu", torch.bfloat16):
+            return self.layer(inputs)
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_gradients_under_autocast_are_nearly_those(name):
+    """Inputs have 32 bits and slopes 16 there, or the other way round."""
+    layer, shape = LAYERS[name]
+    torch.manual_seed(4)
+    inputs = torch.randn(6, *shape)
+    expected = oracle(layer, inputs)
+    for uses, each in zip(booked(Reduced(layer), inputs), expected, strict=True):
+        written = sum(use.each() for use in uses)
+        assert (written - each).norm() <= 0.03 * each.norm()

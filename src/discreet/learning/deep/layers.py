@@ -54,7 +54,8 @@ def _transposed_linear(module: nn.Module, given: Tensor, slopes: Tensor) -> dict
 
 def _convolution(module: Any, given: Tensor, slopes: Tensor) -> dict[str, Use]:
     """A linear layer at each position of the output, on the patch of the input that it reads."""
-    patches, flat = _patches(module, given), slopes.flatten(2)
+    kind = torch.promote_types(given.dtype, slopes.dtype)  # they differ under autocast
+    patches, flat = _patches(module, given.to(kind)), slopes.to(kind).flatten(2)
     bias = RowsUse(flat.sum(2))
     if module.groups == 1:
         return {"weight": outer_use(flat.transpose(1, 2), patches.transpose(1, 2)), "bias": bias}

@@ -235,6 +235,8 @@ def outer_use(left: Tensor, right: Tensor) -> Use:
     Of one position, a norm costs two norms. Of many, Gram matrices take positions^2 (rows + columns)
     operations, and writing out takes positions rows columns.
     """
+    kind = torch.promote_types(left.dtype, right.dtype)  # they differ under autocast
+    left, right = left.to(kind), right.to(kind)
     positions, rows, columns = left.shape[1], left.shape[2], right.shape[2]
     if positions > 1 and rows * columns <= 2 * positions * (rows + columns):
         return RowsUse(torch.bmm(left.transpose(1, 2), right).flatten(1))
