@@ -101,9 +101,9 @@ def private(
     ----------------
     Norms and sums are in doubles, with proven bounds on their rounding; sums are rounded to integers, and the
     noise is the nearest integer to an ideal normal number, drawn exactly from the operating system's entropy.
-    All rounding is part of the sensitivity that is charged. On an accelerator gradients become integers example
-    by example, which are added up exactly, and the noise is nearly of that law, drawn by a cipher under a key
-    from that entropy; what it differs by is charged (docs/proofs/integer_gradients.md).
+    All rounding is part of the sensitivity that is charged. On an accelerator gradients become integers,
+    example by example, which are added up exactly, and the noise is nearly of that law, drawn by a cipher
+    under a key from that entropy; what it differs by is charged (docs/proofs/integer_gradients.md).
 
     Error
     -----
