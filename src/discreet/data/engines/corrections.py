@@ -17,7 +17,7 @@ from ibis.expr.operations import InSubquery, InValues, IsNull, NotNull, ScalarUD
 
 from discreet.data.engines.listed import InListed, ListedValues
 
-__all__ = ["DIGITS", "LOT", "Corrected", "is_long"]
+__all__ = ["DIGITS", "LOT", "Corrected", "has_long_digits"]
 
 LOT = "lot"
 """The name of the function that draws lots; each dialect has its own way to write it."""
@@ -32,7 +32,7 @@ _CONDITIONS = frozenset(
 """Everything that sqlglot writes as a condition: engines do not agree on how tightly each of them binds."""
 
 
-def is_long(kind: dt.DataType) -> bool:
+def has_long_digits(kind: dt.DataType) -> bool:
     """Return whether a type is one of decimals that a double does not hold."""
     return bool(kind.is_decimal()) and (kind.precision is None or kind.precision > _EXACT_DIGITS)
 

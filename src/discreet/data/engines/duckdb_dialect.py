@@ -12,7 +12,7 @@ from ibis.backends.sql.compilers.duckdb import DuckDBCompiler
 from ibis.expr.operations import Cast
 from sqlglot.dialects.dialect import Dialect
 
-from discreet.data.engines.corrections import Corrected, is_long
+from discreet.data.engines.corrections import Corrected, has_long_digits
 
 __all__ = ["COMPILER", "DIALECT"]
 
@@ -24,7 +24,7 @@ class _DuckDB(Corrected, DuckDBCompiler):  # type: ignore[misc]
         return sge.DPipe(this=sge.convert("0x"), expression=digits)
 
     def visit_Cast(self, op: Cast, *, arg: sge.Expression, to: dt.DataType) -> sge.Expression:  # noqa: N802
-        if to.is_float64() and is_long(op.arg.dtype):
+        if to.is_float64() and has_long_digits(op.arg.dtype):
             arg = self.cast(arg, dt.string)
         return super().visit_Cast(op, arg=arg, to=to)  # type: ignore[no-any-return]
 

@@ -17,7 +17,7 @@ from ibis.backends.sql.compilers.postgres import PostgresCompiler
 from ibis.expr.operations import Cast
 from sqlglot.dialects.dialect import Dialect
 
-from discreet.data.engines.corrections import DIGITS, Corrected, is_long
+from discreet.data.engines.corrections import DIGITS, Corrected, has_long_digits
 
 __all__ = ["COMPILER", "DIALECT"]
 
@@ -47,7 +47,7 @@ class _PostgreSQL(Corrected, PostgresCompiler):  # type: ignore[misc]
         kind = op.arg.dtype
         if kind.is_boolean() and to.is_integer():
             arg = self.cast(arg, dt.int32)
-        if to.is_floating() and is_long(kind):
+        if to.is_floating() and has_long_digits(kind):
             return self._nearest_double(arg)
         written = super().visit_Cast(op, arg=arg, to=to)
         return (

@@ -25,7 +25,7 @@ from torch import Tensor
 
 from discreet.records import Record
 
-__all__ = ["LookupUse", "OuterUse", "RowsUse", "Use", "between", "outer_use", "squared_norms"]
+__all__ = ["LookupUse", "OuterUse", "RowsUse", "Use", "inner_products", "outer_use", "squared_norms"]
 
 _LEAST, _MOST = 2.0**-200, 2.0**200  # of doubles: products of four neither underflow nor overflow
 _IN_CACHE = 1 << 17  # numbers that become doubles at once; more would wait for memory, by time measured
@@ -247,11 +247,11 @@ def squared_norms(uses: list[Use], masses: list[Tensor]) -> Tensor:
     """Return the squared norm of the sum of all uses of one parameter, for each example."""
     total: Tensor = sum(use.squares(mass) for use, mass in zip(uses, masses, strict=True))
     for one, other in combinations(uses, 2):
-        total = total + 2 * between(one, other)
+        total = total + 2 * inner_products(one, other)
     return total
 
 
-def between(one: Use, other: Use) -> Tensor:
+def inner_products(one: Use, other: Use) -> Tensor:
     """Return the inner products of two uses of the same parameter."""
     if isinstance(one, OuterUse) and isinstance(other, OuterUse):
         return _between_outer(one, other)

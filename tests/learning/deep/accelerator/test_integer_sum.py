@@ -13,7 +13,6 @@ from torch import nn
 from discreet.errors import ParameterError
 from discreet.learning.deep.accelerator.device_noise import DeviceNoise
 from discreet.learning.deep.accelerator.device_plan import INTEGERS, DevicePlan
-from discreet.learning.deep.accelerator.integer_rows import integer_form
 from discreet.learning.deep.accelerator.integer_sum import IntegerSum
 from discreet.learning.deep.clipping import (
     AdaptiveClipping,
@@ -266,30 +265,3 @@ def test_positions_that_cancel_do_so_however_far_apart_their_sizes_are(clip):
     use = OuterUse(left.to(DEVICE), right.to(DEVICE))
     found, _ = summed([torch.zeros(64, 64, device=DEVICE)], [[use]], [1.0], FlatClipping(clip))
     assert square(found) <= INTEGERS**2
-
-
-def test_rounding_leaves_gradients_of_a_transformer_nearly_as_they_are():
-    """Of a layer of GPT-2 with 128 positions, in which all of a gradient lies, a few percent."""
-    generator = torch.Generator().manual_seed(1)
-    left = torch.randn(1, 128, 768, generator=generator).to(DEVICE)
-    right = torch.randn(1, 128, 192, generator=generator).to(DEVICE)
-    form = integer_form(OuterUse(left, right))
-    assert float(form.rounding()[0]) < 0.005 * INTEGERS
-
-
-def test_norms_of_outer_products_are_from_above():
-    """Against exact fractions of the numbers as they are kept."""
-    generator = torch.Generator().manual_seed(9)
-    use = OuterUse(torch.randn(2, 3, 4, generator=generator), torch.randn(2, 3, 5, generator=generator))
-    form = integer_form(OuterUse(use.left.to(DEVICE), use.right.to(DEVICE)))
-    kept = form.kept()
-    for place in range(2):
-        gradient = [
-            sum(
-                Fraction(float(kept.left[place, t, row])) * Fraction(float(kept.right[place, t, column]))
-                for t in range(3)
-            )
-            for row in range(4)
-            for column in range(5)
-        ]
-        assert sum(value**2 for value in gradient) <= Fraction(float(form.squares(form.mass())[place]))

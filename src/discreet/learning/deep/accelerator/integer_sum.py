@@ -13,7 +13,7 @@ from discreet.learning.deep.accelerator.device_plan import INTEGERS, DevicePlan
 from discreet.learning.deep.accelerator.integer_rows import IntegerForm, integer_form
 from discreet.learning.deep.clipping import AdaptiveClipping
 from discreet.learning.deep.processes import Processes
-from discreet.learning.deep.uses import LookupUse, OuterUse, Use, between
+from discreet.learning.deep.uses import LookupUse, OuterUse, Use, inner_products
 from discreet.noise import current, is_private
 
 __all__ = ["IntegerSum"]
@@ -109,7 +109,7 @@ def _norms(found: list[list[IntegerForm]], weights: Tensor) -> Tensor:
     for forms in filter(None, found):
         masses = [form.mass() for form in forms]
         parts += [form.squares(mass) for form, mass in zip(forms, masses, strict=True)]
-        parts += [2 * between(one.kept(), other.kept()) for one, other in combinations(forms, 2)]
+        parts += [2 * inner_products(one.kept(), other.kept()) for one, other in combinations(forms, 2)]
         if len(forms) > 1:
             parts.append(2.0**-24 * torch.stack(masses).sum(0).square())
     squares = torch.stack(parts).sum(0)
