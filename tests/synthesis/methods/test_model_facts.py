@@ -267,3 +267,16 @@ def test_coded_facts_keep_the_order_of_columns():
     assert facts.order == tuple(COLUMNS)
     assert left == pytest.approx(0.9)
     assert domain.columns[0].axis.cuts == (15,)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_rows_that_facts_leave_possible_stay_where_each_cell_is_its_own_kind(method):
+    columns = {"a": Keys(["x", "y"]), "b": Keys(["u", "v"])}
+    facts = [Impossible({"a": "x", "b": "u"}), Impossible({"a": "y", "b": "v"})]
+    rows = {"a": ["x"] * 900 + ["y"] * 100, "b": ["v"] * 900 + ["u"] * 100}
+    with replay(0):
+        found = method(columns=columns, rho=1000, facts=facts).release(rows)
+    assert found.table(["a", "b"])[:2, :2] == pytest.approx(np.array([[0, 900], [100, 0]]), abs=10)
+    drawn = found.to_pandas(1000).groupby(["a", "b"]).size().to_dict()
+    assert drawn[("x", "v")] == pytest.approx(900, abs=40)
+    assert drawn[("y", "u")] == pytest.approx(100, abs=40)
