@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from discreet.synthesis.models.folding import (
     FoldedModel,
     folded_column,
-    folded_kinds,
     folded_counts,
+    folded_kinds,
     folded_measured,
     unfolded_column,
 )

@@ -246,9 +246,7 @@ def _within(value: object, span: _Span) -> bool:
 
 def _result(value: object) -> KeyValue | float:
     if isinstance(value, float) and not isfinite(value):
-        raise ParameterError(
-            "mapping", "has a result that is not a finite number", "None for what is missing"
-        )
+        raise ParameterError("mapping", "has a result that is not finite", "a finite number, or None")
     if value is None or isinstance(value, bool | int | float | str | datetime.date):
         return value
     raise ParameterError("mapping", "has a result that is not a plain value", "text, a number, a day or None")
@@ -260,12 +258,9 @@ def _check_apart(keys: Sequence[Chosen]) -> None:
     spans = [(place, span) for place, key in enumerate(keys) for span in key.ranges]
     single: dict[tuple[type, object], int] = {}
     apart = all(single.setdefault((_kind(value), value), place) == place for place, value in listed)
-    everything = {place for place, span in spans if span == (None, None)}
-    if everything:
-        apart &= {place for place, value in listed if value is not None} | {
-            place for place, _ in spans
-        } == everything
-        apart &= len(everything) == 1
+    if any(span == (None, None) for _, span in spans):  # all values but None
+        held = {place for place, value in listed if value is not None} | {place for place, _ in spans}
+        apart &= len(held) == 1
     for kind in (Fraction, datetime.date):
         points = [(place, value, value) for place, value in listed if _kind(value) is kind]
         lines = [(place, *span) for place, span in spans if kind in map(type, span)]
@@ -285,13 +280,10 @@ def _are_apart(parts: Sequence[tuple[int, Any, Any]]) -> bool:
     begun = sorted((part for part in parts if part[1] is not None), key=lambda part: part[1:2])
     owner, reached, is_point = -1, None, False
     for place, (one, low, high) in enumerate([*endless, *begun]):
-        meets = place > 0 and (
-            low is None or reached is None or low < reached or (low == reached and is_point)
-        )
-        if meets and one != owner:
+        meets = low is None or reached is None or low < reached or (low == reached and is_point)
+        if place > 0 and meets and one != owner:
             return False
-        further = place == 0 or (reached is not None and (high is None or high >= reached))
-        if further:
+        if place == 0 or (reached is not None and (high is None or high >= reached)):
             owner, reached, is_point = one, high, low == high
     return True
 

@@ -132,8 +132,8 @@ def cut_points(column: CodedColumn, measured: MeasuredTable, many: int) -> tuple
 def supposed_cuts(column: CodedColumn, many: int, edges: Collection[int]) -> tuple[int, ...]:
     """Return the grid points at which cells of equal counts on every number begin, but for edges of facts.
 
-    Facts cut cells at their edges, too. A cut at such an edge is moved to where there is none, so that no cuts
-    that may be bought leave more cells: what is too large is refused before anything is paid.
+    Facts cut cells at their edges, too. A cut at such an edge is moved to where there is none, so that no
+    cuts that may be bought leave more cells: what is too large is refused before anything is paid.
     """
     level = MeasuredTable(columns=(0,), counts=np.full(column.cells, 1000, np.int64), variance=1.0)
     kept = set(cut_points(column, level, many)).difference(edges)

@@ -138,10 +138,10 @@ class LeadingCells:
         if not isinstance(bounds, Bounds):
             return ()
         pairs = self.path[0].fact.mapping or ()
-        ends = {
-            end for chosen, _ in pairs for span in grid_spans(column, chosen, refuse=False) for end in span
-        }
-        points = sorted({0, *ends} - {bounds.upper_steps - bounds.lower_steps + 1})
+        spans = [span for chosen, _ in pairs for span in grid_spans(column, chosen, refuse=False)]
+        points = sorted(
+            {0, *(end for span in spans for end in span)} - {bounds.upper_steps - bounds.lower_steps + 1}
+        )
         held = self._lead([column.value(bounds.lower_steps + point) for point in points])
         return tuple(
             point for point, one, before in zip(points[1:], held[1:], held[:-1], strict=True) if one != before
