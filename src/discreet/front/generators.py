@@ -79,11 +79,13 @@ def train_generator(
         After the charge; asking again computes without another.
     """
     from discreet.synthesis.asking.generator_release import GeneratorRelease
+    from discreet.synthesis.release.synthetic_data import rows_to_draw
 
     refuse_others(unnamed, unknown)
+    wanted = rows_to_draw(rows)
     options = _options(teachers, rounds, queries, columns_share, seed)
     request = _request(curator, table, columns, epsilon, delta, method, width, options)
-    return GeneratorRelease.of(curator.answer_fit(request, analyst=analyst), rows)
+    return GeneratorRelease.of(curator.answer_fit(request, analyst=analyst), wanted)
 
 
 def preview_generator(

@@ -80,14 +80,16 @@ def synthesize_related(
         After the charge; asking again computes without another.
     """
     from discreet.synthesis.asking.related_release import RelatedRelease
+    from discreet.synthesis.release.synthetic_data import rows_to_draw
 
     refuse_others(unnamed, unknown)
+    wanted = rows_to_draw(rows)
     offer = Offer(epsilon=epsilon, delta=delta, rho=rho)
     request = _request(curator, persons, columns, events, event_columns, offer, limits, width, confidence)
     answer = curator.answer(request, analyst=analyst)
     content = curator.stored(request)
     assert content is not None  # noqa: S101
-    return RelatedRelease.of(answer, content, rows)
+    return RelatedRelease.of(answer, content, wanted)
 
 
 def preview_related(

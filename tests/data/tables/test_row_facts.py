@@ -115,3 +115,42 @@ def test_cuts_that_are_none_are_refused(cuts):
         Axis(column="x", values=dp.Bounds(0, 10), width=2, cuts=cuts)
     with pytest.raises(UnsupportedQuery):
         Axis(column="x", values=dp.Keys(["a"]), cuts=(1,))
+
+
+@pytest.mark.parametrize(
+    "mapping",
+    [
+        {(0, 10): "a", (5, 21): "b"},
+        {(None, 10): "a", (None, 2): "b"},
+        {(3, None): "a", (0, 4): "b"},
+        {(0, 10): "a", 3: "b"},
+        {(0, 10): "a", 0: "b"},
+        {(0, 10): "a", (20, 30): "b", frozenset([(40, 50), 25]): "c"},
+        {(None, None): "a", "x": "b"},
+        {frozenset([(None, None), (0, 1)]): "a", (0, 5): "b"},
+        {frozenset(["x", "y"]): "a", "y": "b"},
+        {(datetime.date(2020, 1, 1), None): "a", datetime.date(2021, 1, 1): "b"},
+    ],
+)
+def test_a_mapping_has_one_result_for_each_value(mapping):
+    with pytest.raises(ParameterError, match="share a value"):
+        dp.Determined("m", by="x", mapping=mapping)
+
+
+@pytest.mark.parametrize(
+    "mapping",
+    [
+        {(None, 5): "a", (5, 10): "b", 10: "c", (11, None): "d", None: "e", "x": "f"},
+        {frozenset([(0, 10), (5, 7), 3]): "a", (10, 12): "b"},
+        {(None, None): "a", None: "b"},
+        {(0, 1): "a", (datetime.date(2020, 1, 1), None): "b", "0": "c"},
+    ],
+)
+def test_keys_that_only_touch_are_apart(mapping):
+    assert len(dp.Determined("m", by="x", mapping=mapping).mapping) == len(mapping)
+
+
+@pytest.mark.parametrize("result", [float("nan"), float("inf")])
+def test_a_result_is_a_finite_number(result):
+    with pytest.raises(ParameterError, match="finite"):
+        dp.Determined("m", by="x", mapping={"a": result})

@@ -1,6 +1,7 @@
 """Synthetic tables with facts and with unknown keys, asked of a curator: one price, paid before reading."""
 
 import datetime
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,10 @@ from discreet.data.key_counts import compute_key_counts
 from discreet.errors import BudgetExceeded, ParameterError, UndeclaredColumn
 from discreet.mechanisms.keys.key_selection import KeySelection
 from discreet.noise import replay
+from discreet.privacy.offer import Offer
+from discreet.queries.counts.question import relation_of
 from discreet.synthesis.asking.asked_synthesis import AskedSynthesis
+from discreet.synthesis.asking.question import SynthesisQuestion
 
 YOUNG = dp.Impossible({"age": (None, 15), "married": "yes"})
 ILL = ["age", "married", "illness"]
@@ -274,3 +278,48 @@ def test_nothing_is_read_before_it_is_charged(clinic, monkeypatch):
     monkeypatch.setattr(KeyRequest, "draw", watching)
     clinic.synthesize("people", ILL, **OFFER)
     assert drawn == [1]
+
+
+@pytest.mark.parametrize("rows", [-3, 0, 1.5])
+def test_rows_that_cannot_be_drawn_are_refused_before_the_charge(clinic, rows):
+    with pytest.raises(ParameterError, match="rows"):
+        clinic.synthesize("people", ["age", "married"], rows=rows, **OFFER)
+    with pytest.raises(ParameterError, match="rows"):
+        clinic.train_generator("people", ["age", "married"], epsilon=1, delta=1e-6, rows=rows)
+    related = {"events": "people", "event_columns": ["age"], "epsilon": 1, "delta": 1e-6}
+    with pytest.raises(ParameterError, match="rows"):
+        clinic.synthesize_related("people", ["married"], rows=rows, **related)
+    assert clinic.spent.requests == 0
+
+
+def test_a_workload_may_be_an_iterator(clinic):
+    question = SynthesisQuestion(
+        relation=relation_of("people"),
+        columns=("age", "married"),
+        method="adaptive",
+        widths={"age": 20},
+        workload=(iter(one) for one in [("age", "married")]),
+    )
+    for _ in range(2):  # what is supposed, and what is bought
+        made = question.request(clinic.tables, Offer(rho=1), Fraction(95, 100)).mechanism.synthesizer
+        assert made.workload == (((0, 1), 1),)
+
+
+def test_a_bought_mapping_to_unknown_keys_says_what_to_declare(clinic):
+    fact = dp.Determined("illness", by="age")
+    for ask in (clinic.synthesize, clinic.preview_synthesis):
+        with pytest.raises(ParameterError, match="declare the keys of 'illness', or give the mapping"):
+            ask("people", ILL, facts=fact, **OFFER)
+    assert clinic.spent.requests == 0
+
+
+def test_keys_that_a_mapping_does_not_list_are_known_to_facts(clinic):
+    facts = [
+        dp.Determined("kind", by="illness", mapping={"flu": "viral", "cold": "viral"}),
+        dp.Impossible({"kind": None, "married": "yes"}),
+    ]
+    with replay(0):
+        found = clinic.synthesize("people", ["married", "illness", "kind"], facts=facts, **OFFER)
+    drawn = found.to_pandas(1000)
+    assert not (drawn["kind"].isna() & (drawn["married"] == "yes")).any()
+    assert {"flu", "cough"} <= set(drawn["illness"])

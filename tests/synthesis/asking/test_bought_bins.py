@@ -12,7 +12,7 @@ import discreet as dp
 from discreet.errors import ParameterError
 from discreet.noise import replay
 from discreet.privacy.offer import Offer
-from discreet.synthesis.asking.bought_bins import cut_points, divided_offer
+from discreet.synthesis.asking.bought_bins import cut_points, divided_offer, supposed_cuts
 from discreet.synthesis.columns.coded_column import coded
 from discreet.synthesis.models.measured import MeasuredTable
 
@@ -100,3 +100,54 @@ def test_an_offer_is_divided_without_a_rest(offer):
     else:
         assert part.delta is None
         assert rest.delta == offer.delta
+
+
+def stairs(tmp_path, facts=None, cells=40, keys=2):
+    """A curator of numbers that follow from each other."""
+    steps = np.arange(1000) % cells
+    rows = pd.DataFrame({"p": np.arange(1000), "a": steps, "b": 2 * steps, "k": steps % keys})
+    columns = {"a": dp.Bounds(0, cells - 1), "b": dp.Bounds(0, 2 * cells - 2), "k": dp.Keys(range(keys))}
+    table = dp.Table(rows, person="p", limits=dp.Limits(rows=1), columns=columns, facts=facts)
+    return dp.Curator({"t": table}, budget=dp.Budget(rho=100), ledger=tmp_path / "c.ledger")
+
+
+@pytest.mark.parametrize(
+    "fact", [dp.Determined("b", by="a"), dp.Impossible({"a": (0, 10), "b": (0, 10)})], ids=["follow", "never"]
+)
+def test_quantiles_do_not_see_the_facts_of_the_owner(tmp_path, fact):
+    asked = {"rho": 10, "method": "independent", "bins": {"a": 4, "b": 4}}
+    found = stairs(tmp_path, facts=fact).synthesize("t", ["a", "b"], **asked)
+    drawn = found.to_pandas(500)
+    assert list(drawn) == ["a", "b"]
+    (bought,) = found.measured.bought
+    assert not bought.mechanism.synthesizer.facts.options
+    if isinstance(fact, dp.Impossible):
+        assert not ((drawn["a"] < 10) & (drawn["b"] < 10)).any()
+
+
+def test_bins_of_a_mapped_column_are_refused_before_the_charge(tmp_path):
+    fact = dp.Determined("b", by="a", mapping={(None, 10): 1, (10, None): 2})
+    clinic = stairs(tmp_path, facts=fact)
+    with pytest.raises(ParameterError, match="follows from another column by a mapping"):
+        clinic.synthesize("t", ["a", "b"], rho=1, bins={"b": 4})
+    assert clinic.spent.requests == 0
+
+
+def test_cells_that_may_be_bought_are_refused_before_the_charge(tmp_path):
+    """Edges of facts at even cuts: quantiles elsewhere leave more cells than even cuts do."""
+    clinic = stairs(tmp_path, cells=1024, keys=99)
+    fact = dp.Impossible({"a": [(start, start + 4) for start in range(0, 1024, 8)], "k": 0})
+    with pytest.raises(ParameterError, match="facts"):
+        clinic.synthesize("t", ["a", "k"], rho=50, bins={"a": 256}, facts=fact)
+    assert clinic.spent.requests == 0
+
+
+@given(
+    st.integers(2, 30), st.sets(st.integers(1, 39)), st.lists(st.integers(0, 50), min_size=40, max_size=40)
+)
+def test_no_bought_cuts_leave_more_cells_than_supposed_ones(many, edges, counts):
+    column = coded("x", dp.Bounds(0, 39), missing=False)
+    measured = MeasuredTable(columns=(0,), counts=np.array(counts), variance=1.0)
+    supposed = supposed_cuts(column, many, edges)
+    assert len(supposed) < many
+    assert len(edges.union(supposed)) >= len(edges.union(cut_points(column, measured, many)))

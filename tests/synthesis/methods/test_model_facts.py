@@ -1,5 +1,7 @@
 """Declared facts in the three methods: kept by every row, public, and never read off the data."""
 
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -267,3 +269,53 @@ def test_coded_facts_keep_the_order_of_columns():
     assert facts.order == tuple(COLUMNS)
     assert left == pytest.approx(0.9)
     assert domain.columns[0].axis.cuts == (15,)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_rows_that_facts_leave_possible_stay_where_each_cell_is_its_own_kind(method):
+    columns = {"a": Keys(["x", "y"]), "b": Keys(["u", "v"])}
+    facts = [Impossible({"a": "x", "b": "u"}), Impossible({"a": "y", "b": "v"})]
+    rows = {"a": ["x"] * 900 + ["y"] * 100, "b": ["v"] * 900 + ["u"] * 100}
+    with replay(0):
+        found = method(columns=columns, rho=1000, facts=facts).release(rows)
+    assert found.table(["a", "b"])[:2, :2] == pytest.approx(np.array([[0, 900], [100, 0]]), abs=10)
+    drawn = found.to_pandas(1000).groupby(["a", "b"]).size().to_dict()
+    assert drawn[("x", "v")] == pytest.approx(900, abs=40)
+    assert drawn[("y", "u")] == pytest.approx(100, abs=40)
+
+
+THIRD = Fraction(1, 3)
+LEVELS = Determined("m", by="x", mapping={(None, THIRD): "low", (THIRD, None): "high", None: "none"})
+CHAIN = [Determined("m", by="x", mapping={"a": "p", "b": "q"}), Determined("n", by="m", mapping={"p": "u"})]
+
+
+@pytest.mark.parametrize(
+    ("columns", "facts", "wrong"),
+    [
+        (
+            {"x": Bounds(0, 1, step=THIRD), "s": Keys(["f"]), "m": None},
+            [LEVELS, Impossible({"m": "low", "s": "f"})],
+            lambda row: row["m"] == "low" and row["s"] == "f",
+        ),
+        (
+            {"x": Keys(["a", "b"]), "m": None, "n": None},
+            [*CHAIN, Impossible({"n": None})],
+            lambda row: row["n"] is None,
+        ),
+        (
+            {"x": Keys(["a", "b"]), "m": None},
+            [Determined("m", by="x", mapping={"a": 1.0, "b": 2.0}), Impossible({"m": 1})],
+            lambda row: row["m"] == 1,
+        ),
+    ],
+)
+def test_no_row_has_an_impossible_value_of_a_mapped_column(columns, facts, wrong):
+    given = [0.0, 1 / 3] if isinstance(columns["x"], Bounds) else ["a", "b"]
+    with replay(0):
+        made = SpanningTree(columns=columns, rho=100, facts=facts).release(
+            {"x": given * 50, "s": ["f"] * 100}
+        )
+    drawn = made.columns(300)
+    rows = [dict(zip(drawn, row, strict=True)) for row in zip(*drawn.values(), strict=True)]
+    assert not any(map(wrong, rows))
+    assert len(rows) == 300

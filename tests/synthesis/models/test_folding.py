@@ -9,6 +9,7 @@ from discreet.synthesis.models.folding import (
     FoldedModel,
     folded_column,
     folded_counts,
+    folded_kinds,
     folded_measured,
     unfolded_column,
 )
@@ -87,3 +88,11 @@ def test_a_folded_model_has_the_columns_own_counts_within_joined_cells():
     assert model.table((0, 1))[1].tolist() == pytest.approx([3.0, 3.0])
     rows = model.sample(10_000, np.random.default_rng(0))
     np.testing.assert_allclose(np.bincount(rows[:, 0], minlength=4) / 100, [90, 6, 2, 2], atol=0.2)
+
+
+def test_kinds_that_join_nothing_leave_cells_in_their_order():
+    fold = folded_kinds(np.array([5, 3, 2]), np.array([2, 0, 1]))
+    assert fold.places.tolist() == [0, 1, 2]
+    joined = folded_kinds(np.array([5, 3, 2, 4]), np.array([1, 0, 1, 2]))
+    assert joined.places.tolist() == [0, 1, 0, 2]
+    assert joined.shares.tolist() == pytest.approx([5 / 7, 1, 2 / 7, 1])

@@ -7,10 +7,10 @@ break them are counted as any others, and a fact that is wrong makes a model wro
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import isfinite
-from typing import NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 from discreet.data.language.declarations import KeyValue
 from discreet.data.language.types import Schema, suggestion
@@ -49,7 +49,8 @@ class Chosen(Record):
             raise ParameterError("facts", "list no values, or too many", f"1 to {_MOST_PARTS:,} values")
         ranges = tuple(_span(part) for part in parts if isinstance(part, tuple))
         values = tuple(_single(part) for part in parts if not isinstance(part, tuple))
-        self._set(values=tuple(dict.fromkeys(values)), ranges=tuple(dict.fromkeys(ranges)))
+        different = {(type(value), value): value for value in values}  # 1 is not True, though they are equal
+        self._set(values=tuple(different.values()), ranges=tuple(dict.fromkeys(ranges)))
 
     def holds(self, value: object) -> bool:
         """Return whether a value is one of them."""
@@ -58,8 +59,10 @@ class Chosen(Record):
         if isinstance(value, float) and not isfinite(value):
             return False
         exact = _single(value) if isinstance(value, int | float) else value
-        if any(exact == one for one in self.values if isinstance(one, Fraction)):
-            return True
+        if isinstance(exact, int | Fraction) and not isinstance(exact, bool):
+            numbers = (one for one in self.values if isinstance(one, int | Fraction))
+            if any(exact == one for one in numbers if not isinstance(one, bool)):
+                return True
         return any(_within(exact, span) for span in self.ranges)
 
     def to_object(self) -> list[object]:
@@ -153,6 +156,7 @@ class Determined(Record):
         pairs = (
             None if mapping is None else tuple((Chosen(key), _result(one)) for key, one in mapping.items())
         )
+        _check_apart([key for key, _ in pairs or ()])
         self._set(column=column, by=by, mapping=pairs)
 
     @property
@@ -241,9 +245,52 @@ def _within(value: object, span: _Span) -> bool:
 
 
 def _result(value: object) -> KeyValue | float:
+    if isinstance(value, float) and not isfinite(value):
+        raise ParameterError("mapping", "has a result that is not finite", "a finite number, or None")
     if value is None or isinstance(value, bool | int | float | str | datetime.date):
         return value
     raise ParameterError("mapping", "has a result that is not a plain value", "text, a number, a day or None")
+
+
+def _check_apart(keys: Sequence[Chosen]) -> None:
+    """Refuse keys of a mapping that share a value, for which it would have two results."""
+    listed = [(place, value) for place, key in enumerate(keys) for value in key.values]
+    spans = [(place, span) for place, key in enumerate(keys) for span in key.ranges]
+    single: dict[tuple[type, object], int] = {}
+    apart = all(single.setdefault((_kind(value), value), place) == place for place, value in listed)
+    if any(span == (None, None) for _, span in spans):  # all values but None
+        held = {place for place, value in listed if value is not None} | {place for place, _ in spans}
+        apart &= len(held) == 1
+    for kind in (Fraction, datetime.date):
+        points = [(place, value, value) for place, value in listed if _kind(value) is kind]
+        lines = [(place, *span) for place, span in spans if kind in map(type, span)]
+        apart &= _are_apart([*points, *lines])
+    if not apart:
+        raise ParameterError(
+            "mapping", "has keys that share a value, and so two results for it", "ranges that do not overlap"
+        )
+
+
+def _are_apart(parts: Sequence[tuple[int, Any, Any]]) -> bool:
+    """Return whether only parts of one key share a number or a day: ranges, and points as low and high.
+
+    In the order of their beginnings, what meets any part before it meets the one that reaches furthest.
+    """
+    endless = [part for part in parts if part[1] is None]
+    begun = sorted((part for part in parts if part[1] is not None), key=lambda part: part[1:2])
+    owner, reached, is_point = -1, None, False
+    for place, (one, low, high) in enumerate([*endless, *begun]):
+        meets = low is None or reached is None or low < reached or (low == reached and is_point)
+        if place > 0 and meets and one != owner:
+            return False
+        if place == 0 or (reached is not None and (high is None or high >= reached)):
+            owner, reached, is_point = one, high, low == high
+    return True
+
+
+def _kind(value: object) -> type:
+    """Return one type for all numbers but truth values."""
+    return Fraction if isinstance(value, int) and not isinstance(value, bool) else type(value)
 
 
 def _plain(value: object) -> object:

@@ -20,6 +20,8 @@ from discreet.queries.noise.unknown_keys import KeyChoice, selection_for
 from discreet.synthesis.asking.bought_bins import BIN_SHARE, BoughtBins, divided_offer
 from discreet.synthesis.asking.question import SynthesisQuestion
 from discreet.synthesis.asking.synthesis_release import SynthesisRelease
+from discreet.synthesis.asking.table_synthesis import TableSynthesis
+from discreet.synthesis.release.synthetic_data import rows_to_draw
 
 __all__ = ["KEY_SHARE", "AskedSynthesis"]
 
@@ -55,16 +57,18 @@ class AskedSynthesis:
         """Return what it would cost, all together, and how many persons a key needs. Spends nothing."""
         bins, left = self.bins()
         choice, paid = self.choice(left), True
-        cuts = {} if bins is None else bins.supposed()
+        rest = left if choice is None else choice.rest
+        cuts: dict[str, tuple[int, ...]] = {}
         if bins is not None:
             content = door.stored(bins.request)
-            paid, cuts = content is not None, cuts if content is None else bins.cuts(content)
+            paid = content is not None
+            cuts = self.supposed(bins, rest) if content is None else bins.cuts(content)
         requests = [] if choice is None else [request for _, request in choice.requests]
         found = [door.keys_chosen(request) for request in requests]
         known: dict[str, tuple[KeyValue, ...]] = {}
         if choice is not None and all(keys is not None for keys in found):
             known = {name: keys or () for (name, _), keys in zip(choice.requests, found, strict=True)}
-        request = self.request(left if choice is None else choice.rest, known, cuts)
+        request = self.request(rest, known, cuts)
         previewed = door.preview_request(request, analyst=analyst, rows=rows, chosen=requests)
         if bins is None:
             return previewed
@@ -78,12 +82,13 @@ class AskedSynthesis:
         fit is found out before the first, and none reads anything before it is made.
         """
         check_analyst(analyst)
+        wanted = rows_to_draw(rows)
         bins, left = self.bins()
         choice = self.choice(left)
         requests = () if choice is None else tuple(request for _, request in choice.requests)
         rest = left if choice is None else choice.rest
         first: list[KeyRequest | TabulatedRequest] = [*([] if bins is None else [bins.request]), *requests]
-        supposed = self.request(rest, {}, {} if bins is None else bins.supposed())
+        supposed = self.request(rest, {}, {} if bins is None else self.supposed(bins, rest))
         unpaid = [request.event for request in first if not door.is_charged(request)]
         if unpaid:
             door.account().check(analyst, *unpaid, supposed.event)
@@ -101,7 +106,7 @@ class AskedSynthesis:
             answer = replace(answer, chosen=requests, label=with_choices(answer, choices))
         if bins is not None and fine is not None:
             answer = bins.labelled(answer, fine)
-        return SynthesisRelease.of(answer, content, rows)
+        return SynthesisRelease.of(answer, content, wanted)
 
     def bins(self) -> tuple[BoughtBins | None, Offer]:
         """Return what buys quantiles, if they are wanted, and what is left of the offer."""
@@ -109,6 +114,15 @@ class AskedSynthesis:
             return None, self.offer
         part, rest = divided_offer(self.offer, BIN_SHARE)
         return BoughtBins.of(self.question, self.tables, part, self.confidence), rest
+
+    def supposed(self, bins: BoughtBins, offer: Offer) -> dict[str, tuple[int, ...]]:
+        """Return cuts that leave as many cells as any that may be bought, beside those that facts need."""
+        if not self.question.known_facts(self.tables):
+            return bins.supposed({})
+        whole = self.request(offer, {}, dict.fromkeys(self.question.bins, ()))  # cut by facts alone
+        assert isinstance(whole.mechanism, TableSynthesis)  # noqa: S101
+        counted = whole.mechanism.synthesizer.counted.columns
+        return bins.supposed({column.name: column.axis.cuts for column in counted})
 
     def choice(self, offer: Offer) -> KeyChoice | None:
         """Return how undeclared keys are chosen, and what is left of an offer; None if all are declared."""

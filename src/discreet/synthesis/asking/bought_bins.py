@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -19,7 +19,7 @@ from discreet.synthesis.columns.coded_column import CodedColumn
 from discreet.synthesis.models.measured import MeasuredTable
 from discreet.synthesis.models.simplex import nearest_whole_counts, whole_rows_counted
 
-__all__ = ["BIN_SHARE", "BoughtBins", "cut_points", "divided_offer"]
+__all__ = ["BIN_SHARE", "BoughtBins", "cut_points", "divided_offer", "supposed_cuts"]
 
 BIN_SHARE = Fraction(1, 10)
 """The share of an offer that buys quantiles."""
@@ -47,13 +47,20 @@ class BoughtBins:
         cls, question: SynthesisQuestion, tables: Mapping[str, Table], offer: Offer, confidence: Fraction
     ) -> BoughtBins:
         """Return what buys the quantiles of a question, for an offer."""
+        mapped = sorted(question.mapped_columns(tables) & set(question.bins))
+        if mapped:
+            raise ParameterError(
+                "bins",
+                f"are wanted of {mapped[0]!r}, which follows from another column by a mapping",
+                "columns that are counted, such as the one that it follows from",
+            )
         fine = replace(
             question,
             columns=tuple(question.bins),
             method="independent",
             widths={},
             bins={},
-            facts=(),
+            facts=None,
             workload=None,
             most=_FINE_CELLS,
         )
@@ -75,13 +82,12 @@ class BoughtBins:
             for column, one in zip(_columns(self.request), measured, strict=True)
         }
 
-    def supposed(self) -> dict[str, tuple[int, ...]]:
-        """Return cells of equal counts on every number: what stands for those that are not bought yet."""
-        found = {}
-        for column in _columns(self.request):
-            even = MeasuredTable(columns=(0,), counts=np.full(column.cells, 1000, np.int64), variance=1.0)
-            found[column.name] = cut_points(column, even, self.wanted[column.name])
-        return found
+    def supposed(self, edges: Mapping[str, Collection[int]]) -> dict[str, tuple[int, ...]]:
+        """Return what stands for cuts that are not bought yet, beside the edges of facts in each column."""
+        return {
+            column.name: supposed_cuts(column, self.wanted[column.name], edges.get(column.name, ()))
+            for column in _columns(self.request)
+        }
 
     @property
     def words(self) -> list[str]:
@@ -121,6 +127,18 @@ def cut_points(column: CodedColumn, measured: MeasuredTable, many: int) -> tuple
     total = max(int(reached[-1]), 1)
     places = [int(np.searchsorted(reached, -(-total * part // many))) + 1 for part in range(1, many)]
     return tuple(sorted({starts[place] for place in places if place < len(starts)}))
+
+
+def supposed_cuts(column: CodedColumn, many: int, edges: Collection[int]) -> tuple[int, ...]:
+    """Return the grid points at which cells of equal counts on every number begin, but for edges of facts.
+
+    Facts cut cells at their edges, too. A cut at such an edge is moved to where there is none, so that no
+    cuts that may be bought leave more cells: what is too large is refused before anything is paid.
+    """
+    level = MeasuredTable(columns=(0,), counts=np.full(column.cells, 1000, np.int64), variance=1.0)
+    kept = set(cut_points(column, level, many)).difference(edges)
+    free = [start for start in column.axis.starts[1:] if start not in kept.union(edges)]
+    return tuple(sorted(kept.union(free[: many - 1 - len(kept)])))
 
 
 def divided_offer(offer: Offer, share: Fraction) -> tuple[Offer, Offer]:

@@ -73,8 +73,9 @@ class SynthesisQuestion(LinearQuestion):
         Whether what is missing or not declared is a value of its own; else such rows are left out.
     workload : sets of columns, optional
         For the adaptive method.
-    facts : tuple of Impossible and Determined
-        What is declared about rows, besides what the owner of the table declared.
+    facts : tuple of Impossible and Determined, or None
+        What is declared about rows, besides what the owner of the table declared; None to know no facts, not
+        even the owner's.
     bins : mapping of columns to int
         How many cells between bought quantiles a column of numbers or days has.
     cuts : mapping of columns to grid points
@@ -91,7 +92,7 @@ class SynthesisQuestion(LinearQuestion):
     widths: Mapping[str, Number]
     missing: bool = True
     workload: WeightedSets | None = None
-    facts: tuple[RowFact, ...] = ()
+    facts: tuple[RowFact, ...] | None = ()
     chosen: Mapping[str, tuple[KeyValue, ...]] = field(default_factory=dict)
     bins: Mapping[str, int] = field(default_factory=dict)
     cuts: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
@@ -102,6 +103,10 @@ class SynthesisQuestion(LinearQuestion):
             raise ParameterError("method", "is not known", f"one of {sorted(METHODS)}")
         if self.workload is not None and self.method != "adaptive":
             raise ParameterError("workload", "is given for a method that chooses itself", "method='adaptive'")
+        if self.workload is not None and not isinstance(self.workload, Mapping):
+            # A request is made several times of one question: an iterator would be used up by the first.
+            held = tuple(one if isinstance(one, str) else tuple(one) for one in self.workload)
+            object.__setattr__(self, "workload", held)
         if len(set(self.columns)) != len(self.columns):
             raise ParameterError("columns", "name a column twice", "each column once")
         if not set(self.bins) <= set(self.columns) - set(self.widths):
@@ -127,6 +132,13 @@ class SynthesisQuestion(LinearQuestion):
             )
         facts = self.known_facts(tables)
         mapped = _mapped(facts)
+        for one in facts:
+            if isinstance(one, Determined) and one.column in self.chosen and one.column not in mapped:
+                raise ParameterError(
+                    "facts",
+                    f"let {one.column!r} follow from {one.by!r} without a mapping, and its keys are unknown",
+                    f"declare the keys of {one.column!r}, or give the mapping",
+                )
         days = self._days(tables, mapped)
         public = replace(self, relation=_numbered(self.relation, days)).domain(tables)
         listed = {
@@ -159,6 +171,8 @@ class SynthesisQuestion(LinearQuestion):
 
         Filtered rows of a table keep to its facts; columns that are calculated need not.
         """
+        if self.facts is None:
+            return ()
         source, known = self.relation, set(self.columns)
         while isinstance(source, Filter):
             source = source.source
@@ -172,6 +186,10 @@ class SynthesisQuestion(LinearQuestion):
         ]
         return tuple(dict.fromkeys((*self.facts, *kept)))
 
+    def mapped_columns(self, tables: Mapping[str, Table]) -> set[str]:
+        """Return the columns that are rebuilt by a declared mapping, and never read."""
+        return _mapped(self.known_facts(tables))
+
     def _cut(self, column: CodedColumn) -> CodedColumn:
         """Return a column with cells that were bought, in place of cells of one width."""
         values = column.axis.values
@@ -182,7 +200,7 @@ class SynthesisQuestion(LinearQuestion):
 
     def unknown_keys(self, tables: Mapping[str, Table]) -> tuple[str, ...]:
         """Return the columns that have neither keys nor numbers: their keys must be chosen first."""
-        public, mapped = self.domain(tables), _mapped(self.known_facts(tables))
+        public, mapped = self.domain(tables), self.mapped_columns(tables)
         return tuple(
             name
             for name in self.columns

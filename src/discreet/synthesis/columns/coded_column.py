@@ -115,11 +115,10 @@ class CodedColumn:
         first, room = starts[cells], (ends - starts)[cells]
         points = first + (random.random(len(codes)) * room).astype(np.int64)
         missing = (codes >= self._listed).tolist()
-        return [
-            None if gone else self._value(one) for one, gone in zip(points.tolist(), missing, strict=True)
-        ]
+        return [None if gone else self.value(one) for one, gone in zip(points.tolist(), missing, strict=True)]
 
-    def _value(self, point: int) -> object:
+    def value(self, point: int) -> object:
+        """Return a grid point, counted from 0, as rows show it."""
         if self.dates:
             return EPOCH + datetime.timedelta(days=point)
         assert isinstance(self.axis.values, Bounds)  # noqa: S101

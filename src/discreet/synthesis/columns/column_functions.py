@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
@@ -12,9 +12,9 @@ from discreet.data import Bounds, Keys
 from discreet.data.tables.row_facts import Chosen, Determined
 from discreet.errors import ParameterError
 from discreet.synthesis.columns.coded_column import CodedColumn
-from discreet.synthesis.columns.impossible_cells import grid_spans
+from discreet.synthesis.columns.impossible_cells import grid_place, grid_spans
 
-__all__ = ["ColumnFunction", "LearnedColumn", "MappedColumn"]
+__all__ = ["ColumnFunction", "LeadingCells", "LearnedColumn", "MappedColumn"]
 
 
 class ColumnFunction(Protocol):
@@ -38,9 +38,12 @@ class MappedColumn:
     ----------
     fact : Determined
         What was declared, with a mapping. What it does not list is None.
+    by : CodedColumn, optional
+        The other column, where it is counted.
     """
 
     fact: Determined
+    by: CodedColumn | None = None
 
     @property
     def name(self) -> str:
@@ -50,23 +53,37 @@ class MappedColumn:
     def values(self, columns: Mapping[str, Sequence[object]], codes: Integers) -> list[object]:
         """Return the values that the mapping gives, by the values of the other column."""
         del codes
-        given = columns[self.fact.by]
-        known = {value: self.value(value) for value in dict.fromkeys(given)}
-        return [known[value] for value in given]
+        given, rule = columns[self.fact.by], self.rule()
+        known: dict[tuple[type, object], object] = {}  # 1 and True are equal, and different values
+        for value in given:
+            if (type(value), value) not in known:
+                known[type(value), value] = rule(value)
+        return [known[type(value), value] for value in given]
 
-    def value(self, given: object) -> object:
-        """Return the value for one of the other column; None where the mapping lists none."""
-        pairs = self.fact.mapping or ()
-        return next((result for chosen, result in pairs if chosen.holds(given)), None)
+    def rule(self) -> Callable[[object], object]:
+        """Return what gives the value for one of the other column; None where the mapping lists none.
 
-    def leading_to(self, wanted: Chosen) -> Chosen | None:
-        """Return the values of the other column whose result is a wanted one; None if there are none."""
+        A number of a column with bounds is the grid point that it was written from: its last digit decides
+        nothing. A grid point has at most 2^52 steps, so that the nearest one to its double is the same.
+        """
         pairs = self.fact.mapping or ()
-        held = [chosen for chosen, result in pairs if wanted.holds(result)]
-        parts: list[object] = [part for chosen in held for part in (*chosen.values, *chosen.ranges)]
-        if None in wanted.values and not any(None in chosen.values for chosen, _ in pairs):
-            parts.append(None)
-        return Chosen(parts) if parts else None
+        by = self.by
+        if by is None or not isinstance(by.axis.values, Bounds):
+            return lambda given: next((result for chosen, result in pairs if chosen.holds(given)), None)
+        spans = [
+            (first, after, result)
+            for chosen, result in pairs
+            for first, after in grid_spans(by, chosen, refuse=False)
+        ]
+        missing = next((result for chosen, result in pairs if None in chosen.values), None)
+
+        def result_of(given: object) -> object:
+            if given is None:
+                return missing
+            point = grid_place(by, given)
+            return next((result for first, after, result in spans if first <= point < after), None)
+
+        return result_of
 
     def check(self, by: CodedColumn) -> None:
         """Refuse a mapping that says nothing about a declared value of the other column."""
@@ -96,6 +113,50 @@ class MappedColumn:
                 f"of {self.name!r} says nothing about {said} of {by.name!r}",
                 "ranges that cover the declared bounds",
             )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeadingCells:
+    """The values of a column that lead to wanted values of another, by one mapping after the other.
+
+    Each cell is followed forward, as rows are: what a mapping does not list is None, on every path.
+
+    Attributes
+    ----------
+    path : tuple of MappedColumn
+        The first follows from the column, each other from the one before.
+    wanted : Chosen
+        Values of the last.
+    """
+
+    path: tuple[MappedColumn, ...]
+    wanted: Chosen
+
+    def edges(self, column: CodedColumn) -> tuple[int, ...]:
+        """Return the grid points, counted from the lower bound, at which cells must begin; none for keys."""
+        bounds = column.axis.values
+        if not isinstance(bounds, Bounds):
+            return ()
+        pairs = self.path[0].fact.mapping or ()
+        spans = [span for chosen, _ in pairs for span in grid_spans(column, chosen, refuse=False)]
+        points = sorted(
+            {0, *(end for span in spans for end in span)} - {bounds.upper_steps - bounds.lower_steps + 1}
+        )
+        held = self._lead([column.value(bounds.lower_steps + point) for point in points])
+        return tuple(
+            point for point, one, before in zip(points[1:], held[1:], held[:-1], strict=True) if one != before
+        )
+
+    def cells(self, column: CodedColumn) -> tuple[int, ...]:
+        """Return the cells of these values; every cell lies between edges."""
+        return tuple(cell for cell, held in enumerate(self._lead(column.labels)) if held)
+
+    def _lead(self, given: Sequence[object]) -> list[bool]:
+        """Return for each value whether it leads to a wanted one."""
+        for one in self.path:
+            rule = one.rule()
+            given = [rule(value) for value in given]
+        return [self.wanted.holds(value) for value in given]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

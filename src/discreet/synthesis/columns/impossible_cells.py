@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
+from typing import Protocol
 
 from discreet.data import Bounds, Keys
 from discreet.data.language.declarations import KeyValue
@@ -14,7 +15,15 @@ from discreet.data.tables.row_facts import Chosen, End
 from discreet.errors import ParameterError
 from discreet.synthesis.columns.coded_column import EPOCH, CodedColumn
 
-__all__ = ["ImpossibleCells", "chosen_cells", "edges_of", "grid_spans", "impossible_cells"]
+__all__ = [
+    "CellChoice",
+    "ImpossibleCells",
+    "chosen_cells",
+    "edges_of",
+    "grid_place",
+    "grid_spans",
+    "impossible_cells",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +42,16 @@ class ImpossibleCells:
     cells: tuple[tuple[int, ...], ...]
 
 
+class CellChoice(Protocol):
+    """Some cells of a column."""
+
+    def cells(self, column: CodedColumn) -> tuple[int, ...]:
+        """Return these cells."""
+        ...
+
+
 def impossible_cells(
-    columns: Sequence[CodedColumn], parts: Iterable[tuple[int, Chosen]]
+    columns: Sequence[CodedColumn], parts: Iterable[tuple[int, Chosen | CellChoice]]
 ) -> ImpossibleCells | None:
     """Return a fact in cells; None if no row that is counted can have these values.
 
@@ -42,7 +59,8 @@ def impossible_cells(
     """
     chosen: dict[int, set[int]] = {}
     for place, part in parts:
-        cells = set(chosen_cells(columns[place], part))
+        column = columns[place]
+        cells = set(chosen_cells(column, part) if isinstance(part, Chosen) else part.cells(column))
         chosen[place] = chosen[place] & cells if place in chosen else cells
     if not all(chosen.values()):
         return None
@@ -110,7 +128,7 @@ def grid_spans(column: CodedColumn, chosen: Chosen, *, refuse: bool = True) -> l
     ]
     for value in chosen.values:
         if value is not None:  # a number is the grid point that values like it are rounded to
-            place = floor(_number(column, value) / bounds.step + Fraction(1, 2)) - low_end
+            place = grid_place(column, value)
             spans.append((place, place + 1))
     found: list[tuple[int, int]] = []
     for begun, ended in spans:
@@ -125,6 +143,14 @@ def grid_spans(column: CodedColumn, chosen: Chosen, *, refuse: bool = True) -> l
             )
         found.append((first, after))
     return found
+
+
+def grid_place(column: CodedColumn, value: object) -> int:
+    """Return the grid point, counted from the lower bound, that a value is rounded to, halves upward."""
+    bounds = column.axis.values
+    assert isinstance(bounds, Bounds)  # noqa: S101
+    exact = Fraction(value) if isinstance(value, float) else _number(column, value)
+    return floor(exact / bounds.step + Fraction(1, 2)) - bounds.lower_steps
 
 
 def _number(column: CodedColumn, value: object) -> Fraction:

@@ -13,7 +13,12 @@ from discreet.curator.ledger import JsonValue
 from discreet.data.tables.row_facts import Chosen, Determined, Impossible, RowFact, checked_facts
 from discreet.errors import ParameterError
 from discreet.synthesis.columns.coded_column import CodedColumn
-from discreet.synthesis.columns.column_functions import ColumnFunction, LearnedColumn, MappedColumn
+from discreet.synthesis.columns.column_functions import (
+    ColumnFunction,
+    LeadingCells,
+    LearnedColumn,
+    MappedColumn,
+)
 from discreet.synthesis.columns.domain import CodedColumns
 from discreet.synthesis.columns.impossible_cells import edges_of, impossible_cells
 from discreet.synthesis.measuring.steps import TableNoise
@@ -25,7 +30,7 @@ __all__ = ["BoughtColumn", "ModelFacts", "model_facts"]
 _LEARNED = Fraction(1, 10)
 """The share of rho for all mappings that are bought together."""
 _RIGHT = 0.95
-_Parts = list[tuple[str, Chosen]]
+_Parts = list[tuple[str, Chosen | LeadingCells]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,21 +156,17 @@ def model_facts(
     order = tuple(map(str, columns)) if isinstance(columns, Mapping) else every.names
     _check_names(listed, {*order, *(name for name, one in follow.items() if one.mapping is not None)})
     held = {name: column for name, column in given.items() if name not in follow}
-    mapped = _ordered([one for one in follow.values() if one.mapping is not None], {*given})
+    mapped = _ordered([one for one in follow.values() if one.mapping is not None], given)
     named = {one.name: one for one in mapped}
-    ruled_out = [
-        parts
-        for one in listed
-        if isinstance(one, Impossible)
-        for parts in [_translated(one, named, follow)]
-        if parts is not None
-    ]
+    ruled_out = [_translated(one, named, follow) for one in listed if isinstance(one, Impossible)]
     for name, chosen in (part for parts in ruled_out for part in parts):
-        held[name] = held[name].cut(edges_of(held[name], chosen))
+        column = held[name]
+        edges = chosen.edges(column) if isinstance(chosen, LeadingCells) else edges_of(column, chosen)
+        held[name] = column.cut(edges)
     domain = CodedColumns(columns=tuple(held.values()))
     for one in mapped:
-        if one.fact.by in held:
-            one.check(held[one.fact.by])
+        if one.by is not None:
+            one.check(one.by)
     names = {name: place for place, name in enumerate(held)}
     zeros = [
         impossible_cells(domain.columns, [(names[name], chosen) for name, chosen in parts])
@@ -195,39 +196,39 @@ def _check_names(facts: Sequence[RowFact], known: set[str]) -> None:
             )
 
 
-def _ordered(facts: Sequence[Determined], known: set[str]) -> tuple[MappedColumn, ...]:
+def _ordered(facts: Sequence[Determined], known: Mapping[str, CodedColumn]) -> tuple[MappedColumn, ...]:
     """Return mapped columns, each after the one that it follows from."""
     left = {one.column: one for one in facts}
-    ready = known - set(left)
+    mapped = set(left)
+    ready = set(known) - set(left)
     found: list[MappedColumn] = []
     while left:
         next_one = next((one for one in left.values() if one.by in ready), None)
         if next_one is None:
             raise ParameterError("facts", "let columns follow from each other", "no circles")
-        found.append(MappedColumn(fact=left.pop(next_one.column)))
+        by = None if next_one.by in mapped else known[next_one.by]
+        found.append(MappedColumn(fact=left.pop(next_one.column), by=by))
         ready.add(next_one.column)
     return tuple(found)
 
 
 def _translated(
     fact: Impossible, mapped: Mapping[str, MappedColumn], follow: Mapping[str, Determined]
-) -> _Parts | None:
-    """Return a fact about columns of the model: a mapped column is what leads to it. None if nothing does."""
+) -> _Parts:
+    """Return a fact about columns of the model: a mapped column is what leads to it."""
     parts: _Parts = []
-    for name, stated in fact.values:
-        column, chosen = name, stated
+    for column, stated in fact.values:
+        path: list[MappedColumn] = []
         while column in mapped:
-            leading = mapped[column].leading_to(chosen)
-            if leading is None:
-                return None
-            column, chosen = mapped[column].fact.by, leading
+            path.insert(0, mapped[column])
+            column = mapped[column].fact.by  # noqa: PLW2901
         if column in follow:
             raise ParameterError(
                 "facts",
                 f"rule out values of {column!r}, which follows from {follow[column].by!r} in an unknown way",
                 "a mapping for it, or a fact about the other column",
             )
-        parts.append((column, chosen))
+        parts.append((column, LeadingCells(path=tuple(path), wanted=stated) if path else stated))
     return parts
 
 

@@ -107,8 +107,13 @@ def folded_column(
 
 
 def folded_kinds(counts: Integers, kinds: Integers) -> JoinedCells:
-    """Return the fold that joins all cells of a kind."""
-    return _shared(kinds, counts)
+    """Return the fold that joins all cells of a kind; joined cells are in the order of their first cells.
+
+    So it is the fold that joins nothing if every cell is of its own kind.
+    """
+    _, first, inside = np.unique(kinds, return_index=True, return_inverse=True)
+    order = np.argsort(np.argsort(first))
+    return _shared(order[inside.reshape(-1)].astype(np.int64), counts)
 
 
 def _shared(places: Integers, counts: Integers) -> JoinedCells:

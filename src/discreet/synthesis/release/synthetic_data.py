@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-__all__ = ["SyntheticData", "count_margin"]
+__all__ = ["SyntheticData", "count_margin", "rows_to_draw"]
 
 _MOST_ROWS = 100_000_000
 
@@ -104,6 +104,11 @@ class SyntheticData:
             f"SyntheticData({self.method}: {len(self.domain.columns)} columns, {many} tables of several "
             f"columns measured, about {self.total:,} rows)"
         )
+
+
+def rows_to_draw(rows: int | None) -> int | None:
+    """Return how many rows are wanted, None for as many as were measured; refuse what cannot be drawn."""
+    return None if rows is None else whole(rows, "rows", least=1, most=_MOST_ROWS)
 
 
 def count_margin(one: MeasuredTable | float, confidence: Number) -> int:
