@@ -39,9 +39,9 @@ examples:
     discreet synthesize visits age city cost --rho 0.02 --workload age,city=3 --workload city,cost
   Hamilton treats nobody under 15
     discreet synthesize visits age city cost --rho 0.02 --impossible 'age<15, city=Hamilton'
-  patients, and visits for each of them, of whom at most five count: two files, one charge
-    discreet synthesize patients age sex --events visits city cost --limit 5 --rho 0.02 \\
-      --output patients.csv --events-output visits.csv
+  patients, and visits for each of them, of which at most two count: two files, one charge
+    discreet synthesize patients age sex --events visits city cost --limit 2 --rho 0.02 \\
+      --output made_patients.csv --events-output made_visits.csv
 
 One charge buys noisy tables of counts; rows are drawn from a model of them, never from the data. So any
 number of rows costs the same, and another --seed draws other rows at no cost. What is missing or not declared
