@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import functools
 from fractions import Fraction
 
@@ -75,6 +76,7 @@ def _seen(rows):
         Evil,
         type("Number", (int,), {})(3),
         type("Array", (np.ndarray,), {})(2),
+        type("ndarray", (np.ndarray,), {"__module__": "numpy"})(2),
         np.array([object()], dtype=object),
         object(),
         iter([1]),
@@ -84,7 +86,17 @@ def _seen(rows):
 def test_code_is_found_wherever_it_is(part):
     for wrapped in (part, (1, part), [[part]], {"name": part}, {(0, (part,)): 1} if _hashes(part) else part):
         assert not is_own(held_in(wrapped))
-    plain = (1, [Fraction(1, 2)], {"name": np.array(["x", None], dtype=object)}, frozenset({2.0}))
+    plain = (
+        1,
+        np.float64(2),
+        np.str_("x"),
+        np.zeros(2),
+        np.dtype("<f4"),
+        datetime.date(2020, 1, 1),
+        [Fraction(1, 2)],
+        {"name": np.array(["x", None], dtype=object)},
+        frozenset({2.0}),
+    )
     assert is_own(held_in(plain))
 
 

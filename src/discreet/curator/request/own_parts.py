@@ -23,7 +23,7 @@ _VALUES = frozenset({"datetime", "decimal", "fractions", "pandas", "pyarrow", "u
 """Where types of plain values come from, besides those that are listed: to read one calls nobody's code."""
 _PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None), range})
 _HELD = frozenset({tuple, list, set, frozenset, dict, MappingProxyType})
-_NUMBERS = (np.ndarray, np.generic, np.dtype, np.random.Generator, np.random.RandomState)
+_NUMBERS = (np.ndarray, np.generic, np.dtype)
 
 
 def is_own(whole: object) -> bool:
@@ -57,7 +57,7 @@ def _is_known(thing: object) -> bool:
         plain = thing in _PLAIN | _HELD
         return plain or (_package(thing) in _TRUSTED | {"numpy"} and _is_found(thing))
     if isinstance(thing, _NUMBERS):
-        return _package(kind) == "numpy"
+        return _package(kind) == "numpy" and _is_found(kind)
     return _package(kind) in _TRUSTED | _VALUES and _is_found(kind)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from discreet.array_types import Floats
 from discreet.curator.ledger import JsonValue
-from discreet.synthesis.measuring.steps import whole_steps
+from discreet.synthesis.measuring.steps import estimate_steps
 from discreet.synthesis.models.measured import MeasuredTable
 
 __all__ = ["model_digest"]
@@ -33,6 +33,6 @@ def model_digest(
     ]
     held = hashlib.sha256(json.dumps([*words, counts], separators=(",", ":")).encode())
     for table in tables:
-        steps = np.ascontiguousarray(whole_steps(table), np.dtype("<i8"))
+        steps = np.ascontiguousarray(estimate_steps(table), np.dtype("<i8"))
         held.update(f"|{steps.shape}|".encode() + steps.tobytes())
     return held.hexdigest()
