@@ -160,11 +160,24 @@ def test_all_rows_of_a_person_have_one_shard(engine):
     assert others.tolist() != shards.tolist()
 
 
-def test_where_each_row_is_a_person_its_content_decides_the_shard():
-    table = table_of(ODD, person=EACH_ROW)
-    *_, shards = compute_rows(plan_of(1, shards=5), {"t": table}, salt=Salt(value="salt"))
-    assert len(shards) == 5
-    assert set(shards.tolist()) <= set(range(5))
+def sharded(rows, shards, engine=None):
+    """Each row with its shard, as a multiset, where each row is a person."""
+    return found(table_of(rows, engine=engine, person=EACH_ROW), plan_of(1, shards=shards))
+
+
+def test_where_each_row_is_a_person_equal_rows_are_spread_over_shards(engine):
+    rows = [{"who": None, "x": None, "k": "a", "y": n % 2} for n in range(200)]
+    spread = sharded(rows, 8, engine)
+    assert spread.total() == 200
+    assert {shard for *_, shard in spread} == set(range(8))
+    assert max(spread.values()) < 40  # 12.5 on average: 0 would be every second row if content decided alone
+
+
+def test_where_each_row_is_a_person_one_more_leaves_the_shards_of_others():
+    for extra in (*ODD[:4], {**ODD[6], "x": 7.0}):
+        before, after = sharded(ODD * 3, 5), sharded([extra, *ODD * 3], 5)
+        assert before <= after
+        assert (after - before).total() == 1
 
 
 def test_a_plan_without_shards_is_written_as_before():

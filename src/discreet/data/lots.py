@@ -83,11 +83,12 @@ def split_by_limit(contributions: Table, limit: int, salt: Salt) -> tuple[Table,
 
 
 def number_rows(rows: Table) -> Table:
-    """Number a person's rows of equal text."""
+    """Number a person's rows of equal text; where each row is a person, all rows of equal text."""
     content = content_of(rows)
     texts = [name for name in content if _is_spelled(rows[name])]
     rest = [name for name in content if name not in texts]
-    number = ibis.row_number().over(group_by=[PERSON, *texts], order_by=rest or content or [PERSON])
+    person = [name for name in rows.columns if name == PERSON]
+    number = ibis.row_number().over(group_by=[*person, *texts], order_by=rest or content or person)
     return rows.mutate(number=number)
 
 
@@ -112,11 +113,15 @@ def lot_of(rows: Table, purpose: str, columns: Sequence[str], salt: Salt) -> Val
 
 
 def shard_of(rows: Table, shards: int, salt: Salt) -> Value:
-    """Return the shard of each row, from 0 on: by its person, and where each row is one, by its content."""
+    """Return the shard of each row, from 0 on: by its person.
+
+    Where each row is one, rows are numbered, and it is by content and number, so that equal rows are spread
+    over shards: one more of m equal rows has number m, and leaves those of the others.
+    """
     if PERSON in rows.columns:
         return lot_of(rows, "shard", [], salt) % shards
     text: Value = ibis.literal(f"{salt.value}|shard|")
-    for name in content_of(rows):
+    for name in (*content_of(rows), "number"):
         text += _spelled(rows[name])
     return lot(text) % shards
 

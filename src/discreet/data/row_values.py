@@ -98,7 +98,7 @@ def _bounded(plan: RowPlan, tables: Mapping[str, Table], salt: Salt) -> ibis.exp
     from discreet.data.compile.keys import place
     from discreet.data.compile.relations import rows_of
     from discreet.data.grid import steps
-    from discreet.data.lots import PERSON, measure_name, sample_rows, shard_of
+    from discreet.data.lots import PERSON, measure_name, number_rows, sample_rows, shard_of
     from discreet.data.prepared.sample import needs_no_bounding
 
     rows = rows_of(plan.source, tables, salt)
@@ -120,6 +120,7 @@ def _bounded(plan: RowPlan, tables: Mapping[str, Table], salt: Salt) -> ibis.exp
     if rows.has_person and not bounded:
         chosen = sample_rows(chosen, plan.rows, salt)
     if plan.shards is not None:
+        chosen = chosen if rows.has_person else number_rows(chosen)
         return chosen.select(*codes, **{_SHARD: shard_of(chosen, plan.shards, salt)})
     return chosen.select(*codes)
 

@@ -51,7 +51,8 @@ def synthesize_related(
     ----------
     persons : str or TableRequest
         The table with a row for each person, by name; or its rows, filtered or calculated. Of a person with
-        several rows, one counts.
+        several rows, one counts as a person, by lot. Each of their events is beside each of these rows, and
+        of these pairs as many count as the limit of events says: an event may count more than once.
     columns : sequence of str
         Its columns with declared keys, or with bounds.
     events : str or TableRequest
@@ -61,8 +62,8 @@ def synthesize_related(
     epsilon, delta, rho : number, optional
         The offer: epsilon with delta, or rho.
     limits : Limits, optional
-        How many events of a person count, fewer than declared: the noise on events grows with it, and no
-        synthetic person has more.
+        How many events of a person count, fewer than declared and at most 2^20: the noise on events grows
+        with it, and no synthetic person has more.
     rows : int, optional
         How many persons to draw; by default as many as the measurements say there are.
     width : mapping of columns to numbers, optional

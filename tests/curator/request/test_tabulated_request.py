@@ -9,6 +9,7 @@ from discreet.curator.request.tabulated_request import TabulatedRequest
 from discreet.data import Source
 from discreet.errors import EngineFailed, LedgerTampered, ParameterError
 from discreet.privacy.offer import Offer
+from discreet.synthesis import SpanningTree
 from discreet.synthesis.asking.question import SynthesisQuestion
 from discreet.synthesis.asking.table_synthesis import TableSynthesis
 
@@ -123,3 +124,21 @@ def test_a_mechanism_must_read_tables():
     with pytest.raises(ParameterError):
         TabulatedRequest(plan=one.plan, versions=(), mechanism=one.mechanism)
     assert np.isfinite(one.expectations(100)[0].margin)
+
+
+def test_only_mechanisms_of_the_library_are_taken_and_so_are_their_parts():
+    class Kept(TableSynthesis):
+        """Planted: a mechanism that would answer with what it reads."""
+
+        def draw(self, tables):
+            return [one.tolist() for one in tables]
+
+    class Evil(SpanningTree):
+        """Planted: a synthesizer that would keep what it counts."""
+
+    one = request({"t": table()})
+    made = one.mechanism.synthesizer
+    evil = Evil(columns=made.domain, rho=1, rows=made.rows)
+    for wrong in (Kept(synthesizer=made), TableSynthesis(synthesizer=evil)):
+        with pytest.raises(ParameterError, match="proven"):
+            TabulatedRequest(plan=one.plan, versions=one.versions, mechanism=wrong)

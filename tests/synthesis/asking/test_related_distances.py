@@ -1,5 +1,6 @@
 """The private report on two related tables: its charge, its sensitivity, and that it is the exact one."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -91,3 +92,22 @@ def test_a_curator_measures_it_and_is_paid(tmp_path):
     assert "age, visits_per_person" in set(shown["table"])
     with pytest.raises(ParameterError):
         curator.measure_fidelity([made, made], rho=1)
+
+
+def test_two_models_of_the_same_counts_are_two_questions(data):
+    """The counts are the same, and the trust in them is not."""
+    made = synthesizer(rho=10)
+
+    def trusted(measured):
+        return [replace(one, variance=one.variance * (1 + 99 * place)) for place, one in enumerate(measured)]
+
+    persons, events = data.persons.measured, data.measured
+    models = [
+        data,
+        made.finished(trusted(persons), events, private=False),
+        made.finished(persons, trusted(events), private=False),
+    ]
+    asked = [RelatedDistances.costing(one, Fraction(1), 3, 2).parameters for one in models]
+    assert len({str(one) for one in asked}) == len(models)
+    again = made.finished(persons, events, private=False)
+    assert RelatedDistances.costing(again, Fraction(1), 3, 2).parameters == asked[0]

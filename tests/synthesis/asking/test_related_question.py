@@ -125,6 +125,22 @@ def test_numbers_beyond_the_limit_are_the_limit():
     assert {int(table.sum()) for table in events} == {2}
 
 
+def test_an_event_is_beside_each_row_of_its_person_within_the_limit():
+    held = tables([(1, age, "f") for age in range(3)], [(1, "eyes", 1)])
+    persons, events = counts(request(held), held)
+    assert {int(table.sum()) for table in persons} == {1}
+    assert {int(table.sum()) for table in events} == {2}  # of three pairs with the one event
+
+
+@pytest.mark.parametrize("how", ["declared", "stated"])
+def test_no_more_rows_of_a_person_than_of_one_table(how):
+    most = 1 << 20
+    request(tables(*OTHERS, limit=most))
+    wide = tables(*OTHERS, limit=most + 1 if how == "declared" else 10**9)
+    with pytest.raises(ParameterError, match="rows"):
+        request(wide, limits=None if how == "declared" else Limits(rows=10**9))
+
+
 @pytest.mark.slow
 def test_columns_of_the_same_name_are_told_apart(tmp_path):
     patients, visits = clinic(60)

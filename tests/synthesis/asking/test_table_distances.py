@@ -1,7 +1,9 @@
 """The private fidelity report against exact distances, its charge, and its intervals."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -140,3 +142,27 @@ def test_a_curator_charges_for_the_report_and_stores_it(tmp_path):
     with pytest.raises(ParameterError):
         clinic.measure_fidelity(made, rho=1, ways=3)
     assert clinic.spent.requests == 3
+
+
+def test_two_models_of_the_same_counts_are_two_questions(data):
+    """The counts are the same; a fact, the trust in a count, and a number of rows make other models."""
+    made = SpanningTree(columns=COLUMNS, rho=1)
+    name, other = made.domain.names[:2]
+    first, second = (made.domain.columns[place].labels[0] for place in (0, 1))
+    known = SpanningTree(columns=COLUMNS, rho=1, facts=[dp.Impossible({name: first, other: second})])
+    trusted = [
+        replace(one, variance=one.variance * (1 + 9 * place)) for place, one in enumerate(data.measured)
+    ]
+    models = [
+        data,
+        made.finished(trusted, private=False),
+        known.finished(data.measured, private=False),
+        replace(data, model=SimpleNamespace(table=lambda chosen: data.model.table(chosen) + 1, total=9.0)),
+    ]
+    asked = [TableDistances.costing(one, Fraction(1), 1, 2) for one in models]
+    assert len({str(one.parameters) for one in asked}) == len(models)
+    again = made.finished(data.measured, private=False)
+    assert TableDistances.costing(again, Fraction(1), 1, 2).parameters == asked[0].parameters
+    for one in models[1:]:
+        beside = TableDistances.costing(data, Fraction(1), 1, 2, (one,))
+        assert beside.parameters["beside"] != beside.parameters["compared"]

@@ -5,10 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from discreet.errors import LedgerTampered
+from discreet.errors import LedgerTampered, ParameterError
 from discreet.noise import replay
 from discreet.privacy.events import compose
 from discreet.synthesis.generators.generator_learner import GeneratorLearner
+from discreet.synthesis.generators.pate_gan import PateGAN
 from synthesis.charged_steps import made_up
 from synthesis.generators.generator_runs import Book, g_pate, pate_gan, scripted, shown, watched
 
@@ -47,6 +48,24 @@ def test_votes_that_were_not_charged_are_noticed():
     with watched(book):
         learner.draw(values())
     assert compose(book.drawn) != learner.event
+
+
+def test_only_the_two_networks_of_the_library_are_taken():
+    """Planted: a synthesizer that keeps the rows it gets, of no kind, and of a kind that was changed."""
+
+    class Changed(PateGAN):
+        __slots__ = ()
+
+    class Evil:
+        domain, rows, teachers, event = pate_gan().domain, 1, 6, pate_gan().event
+
+        def release(self, rows, shards=None):
+            raise AssertionError("code of a user met rows")
+
+    changed = object.__new__(Changed)
+    for wrong in (Evil(), changed, None):
+        with pytest.raises(ParameterError, match="synthesizer"):
+            GeneratorLearner(synthesizer=wrong)
 
 
 @pytest.mark.parametrize("make", [pate_gan, g_pate])

@@ -20,6 +20,7 @@ from discreet.curator.request.identity import (
 )
 from discreet.curator.request.learner import Drawn, Learner
 from discreet.curator.request.only_answer import drawn_once, read_drawn
+from discreet.curator.request.own_parts import is_own
 from discreet.curator.request.request import Expectation
 from discreet.data import Table, fresh_salt, to_object
 from discreet.data.language.plan import RowPlan
@@ -29,8 +30,6 @@ from discreet.privacy.events import Event
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON
 
 __all__ = ["FitRequest"]
-
-_PROVEN = "discreet."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +56,12 @@ class FitRequest:
     learner: Learner
 
     def __post_init__(self) -> None:
-        if not _is_proven(self.learner):
-            raise ParameterError("learner", "is not one that was proven", "what a model of learning makes")
+        if not isinstance(self.learner, Learner) or not is_own(self.learner):
+            raise ParameterError(
+                "learner",
+                "is not one that was proven, or has a part that is not",
+                "what a model of the library makes",
+            )
         check_versioned(self.versions, self.plan.source)
         if (
             tuple(axis.column for axis in self.plan.columns) != self.learner.columns
@@ -136,12 +139,3 @@ class FitRequest:
         if not isinstance(drawn, dict):
             raise LedgerTampered("a stored fit is not one of its request")
         return drawn, private
-
-
-def _is_proven(learner: object) -> bool:
-    """Whether a learner is one of the package, and so are all that it is made of."""
-    return (
-        isinstance(learner, Learner)
-        and type(learner).__module__.startswith(_PROVEN)
-        and all(map(_is_proven, getattr(learner, "planned", ())))
-    )

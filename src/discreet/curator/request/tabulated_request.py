@@ -16,6 +16,7 @@ from discreet.array_types import Integers
 from discreet.curator.ledger import JsonValue
 from discreet.curator.request.identity import canonical_identity, check_versions, keyed_digest
 from discreet.curator.request.only_answer import drawn_once, read_drawn
+from discreet.curator.request.own_parts import is_own
 from discreet.curator.request.request import AnswerColumn, Expectation
 from discreet.curator.request.statistics.base import AnswerKeys
 from discreet.data import Plan, Statistics, Table, compute, fresh_salt, sensitivity, to_object
@@ -101,6 +102,12 @@ class TabulatedRequest:
     def __post_init__(self) -> None:
         if not isinstance(self.mechanism, TableMechanism):
             raise ParameterError("mechanism", "does not read tables of counts", "a TableMechanism")
+        if not is_own(self.mechanism):
+            raise ParameterError(
+                "mechanism",
+                "is not one that was proven, or has a part that is not",
+                "what a question of the library makes",
+            )
         sources = [one.source for one in self.plans]
         read = [name for one in sources for name in sources_of(one)]
         read += [name for one in sources for name in public_tables(one)]

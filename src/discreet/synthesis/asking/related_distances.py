@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -21,6 +19,7 @@ from discreet.data import Statistics
 from discreet.errors import UnsupportedQuery
 from discreet.privacy.events import Event, compose
 from discreet.privacy.sensitivity import Sensitivity
+from discreet.synthesis.asking.compared_model import model_digest
 from discreet.synthesis.measuring.steps import SCORE_STEPS, TableNoise, distance
 from discreet.synthesis.methods.base import MOST_CELLS_AT_ONCE, MOST_TABLE_CELLS
 from discreet.synthesis.related.related_data import RelatedData
@@ -67,6 +66,17 @@ class RelatedDistances(TableMechanism):
     rows: int
     person_noise: TableNoise
     event_noise: TableNoise
+    digest: str = field(init=False, repr=False)
+    """What the compared models are, by a hash."""
+
+    def __post_init__(self) -> None:
+        data = self.data
+        found = model_digest(
+            [len(data.persons.measured), data.total, data.total_events],
+            (*data.persons.measured, *data.measured),
+            (self.estimate(place, chosen) for place, chosen in enumerate(self._sets)),
+        )
+        object.__setattr__(self, "digest", found)
 
     @classmethod
     def costing(cls, data: RelatedData, rho: Fraction, rows: int, ways: int) -> RelatedDistances:
@@ -107,14 +117,9 @@ class RelatedDistances(TableMechanism):
 
     @property
     def parameters(self) -> dict[str, JsonValue]:
-        """What was released, by a hash of the measured counts, and which tables are compared with it."""
-        measured = [
-            [list(one.columns), one.counts.reshape(-1).tolist()]
-            for one in (*self.data.persons.measured, *self.data.measured)
-        ]
-        content = json.dumps(measured, separators=(",", ":")).encode()
-        sets: list[JsonValue] = [list(one) for one in (*self.person_sets, *self.event_sets)]
-        return {"compared": hashlib.sha256(content).hexdigest(), "sets": sets, "rows": self.rows}
+        """What was released, by a hash of the models, and which tables are compared with it."""
+        sets: list[JsonValue] = [list(one) for one in self._sets]
+        return {"compared": self.digest, "sets": sets, "rows": self.rows}
 
     @property
     def remark(self) -> str:

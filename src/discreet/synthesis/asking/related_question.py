@@ -51,7 +51,7 @@ class RelatedQuestion(LinearQuestion):
     Attributes
     ----------
     relation : Relation
-        The rows of persons; one of each counts.
+        The rows of persons; one of each counts as a person.
     events : Relation
         The rows of events; as many of each person count as the limits say.
     columns, event_columns : tuple of str

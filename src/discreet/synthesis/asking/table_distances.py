@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -20,6 +18,7 @@ from discreet.curator.request.tabulated_request import TableMechanism
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.events import Event
 from discreet.privacy.sensitivity import Sensitivity
+from discreet.synthesis.asking.compared_model import model_digest
 from discreet.synthesis.measuring.steps import SCORE_STEPS, TableNoise, distance
 from discreet.synthesis.methods.base import MOST_CELLS_AT_ONCE, MOST_TABLE_CELLS
 from discreet.synthesis.release.synthetic_data import SyntheticData
@@ -68,6 +67,17 @@ class TableDistances(TableMechanism):
     rows: int
     noise: TableNoise
     beside: tuple[SyntheticData, ...] = field(default=(), repr=False)
+    digests: tuple[str, ...] = field(init=False, repr=False)
+    """What each compared model is, by a hash."""
+
+    def __post_init__(self) -> None:
+        found = tuple(
+            model_digest(
+                [one.method, one.total], one.measured, (one.model.table(chosen) for chosen in self.sets)
+            )
+            for one in self.compared
+        )
+        object.__setattr__(self, "digests", found)
 
     @classmethod
     def costing(
@@ -102,10 +112,11 @@ class TableDistances(TableMechanism):
 
     @property
     def parameters(self) -> dict[str, JsonValue]:
-        """What was released, by a hash of the measured counts, and which tables are compared with it."""
+        """What was released, by a hash of each model, and which tables are compared with it."""
         listed: list[JsonValue] = [list(one) for one in self.sets]
-        found: dict[str, JsonValue] = {"compared": _digest(self.data), "sets": listed}
-        return found | ({"beside": [_digest(one) for one in self.beside]} if self.beside else {})
+        first, *others = self.digests
+        found: dict[str, JsonValue] = {"compared": first, "sets": listed}
+        return found | ({"beside": [*others]} if others else {})
 
     @property
     def remark(self) -> str:
@@ -172,15 +183,6 @@ class TableDistances(TableMechanism):
 def _scale(data: SyntheticData) -> float:
     """Return how many steps are a total variation of 1."""
     return 2.0 * SCORE_STEPS * data.total
-
-
-def _digest(data: SyntheticData) -> str:
-    """Return a hash of what was released: of the measured counts, and of a network if there is one."""
-    measured = [[list(one.columns), one.counts.reshape(-1).tolist()] for one in data.measured]
-    held = hashlib.sha256(json.dumps([data.method, measured], separators=(",", ":")).encode())
-    for layer in getattr(data.model, "layers", ()):
-        held.update(layer.weights.tobytes() + layer.bias.tobytes())
-    return held.hexdigest()
 
 
 def compared_sets(shape: Sequence[int], ways: int) -> tuple[tuple[int, ...], ...]:

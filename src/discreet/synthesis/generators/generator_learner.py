@@ -15,12 +15,14 @@ from discreet.array_types import Floats
 from discreet.curator.ledger import JsonValue
 from discreet.curator.request.learner import Drawn, Learner
 from discreet.curator.request.request import Expectation
-from discreet.errors import LedgerTampered
+from discreet.errors import LedgerTampered, ParameterError
 from discreet.privacy.events import Event
 from discreet.privacy.guarantees import ApproximateDP
 from discreet.synthesis.generators.base import GeneratorSynthesizer
+from discreet.synthesis.generators.g_pate import GPATE
 from discreet.synthesis.generators.generated_data import GeneratedData
 from discreet.synthesis.generators.generated_model import GeneratedModel, Layer
+from discreet.synthesis.generators.pate_gan import PateGAN
 from discreet.synthesis.models.measured import MeasuredTable
 
 __all__ = ["GeneratorLearner"]
@@ -55,6 +57,12 @@ class GeneratorLearner(Learner):
     kind: ClassVar[str] = "generator"
 
     synthesizer: GeneratorSynthesizer
+
+    def __post_init__(self) -> None:
+        if type(self.synthesizer) not in {PateGAN, GPATE}:
+            raise ParameterError(
+                "synthesizer", "is not one that was proven", "a PateGAN or a GPATE, unchanged"
+            )
 
     @property
     def event(self) -> Event:

@@ -15,7 +15,7 @@ from discreet.privacy.directed import sqrt_interval
 from discreet.privacy.events import Event
 from discreet.synthesis.models.measured import MeasuredTable
 
-__all__ = ["SCORE_STEPS", "TableChoice", "TableNoise", "distance", "whole_scores"]
+__all__ = ["SCORE_STEPS", "TableChoice", "TableNoise", "distance", "estimate_steps", "whole_scores"]
 
 SCORE_STEPS = 64
 """Scores are whole multiples of 1/64 of a row."""
@@ -84,6 +84,10 @@ def distance(table: Integers, estimate: Floats) -> int:
     Both are brought within 0 to 2^34, and the estimate is rounded to steps, before they meet: a row that
     comes or goes moves the distance by at most `SCORE_STEPS`, exactly.
     """
+    return int(np.abs(np.minimum(table, _LARGEST_COUNT) * SCORE_STEPS - estimate_steps(estimate)).sum())
+
+
+def estimate_steps(estimate: Floats) -> Integers:
+    """Return a public estimate within 0 to 2^34, in whole steps."""
     near = np.nan_to_num(estimate, nan=0.0, posinf=0.0, neginf=0.0)
-    steps = np.rint(np.clip(near, 0, _LARGEST_COUNT) * SCORE_STEPS).astype(np.int64)
-    return int(np.abs(np.minimum(table, _LARGEST_COUNT) * SCORE_STEPS - steps).sum())
+    return np.rint(np.clip(near, 0, _LARGEST_COUNT) * SCORE_STEPS).astype(np.int64)

@@ -28,8 +28,10 @@ from discreet.synthesis.models.measured import MeasuredTable
 from discreet.synthesis.models.simplex import nearest_whole_counts, rows_counted, whole_rows_counted
 from discreet.synthesis.release.synthetic_data import SyntheticData
 
-__all__ = ["MOST_CELLS_AT_ONCE", "MOST_TABLE_CELLS", "Synthesizer", "all_pairs", "checked_terms"]
+__all__ = ["MOST_CELLS_AT_ONCE", "MOST_ROWS", "MOST_TABLE_CELLS", "Synthesizer", "all_pairs", "checked_terms"]
 
+MOST_ROWS = 1 << 20
+"""How many rows of a person may count at most."""
 MOST_TABLE_CELLS = 1 << 20
 """The largest table that is measured."""
 MOST_CELLS_AT_ONCE = 20_000_000
@@ -224,7 +226,7 @@ def checked_terms(  # noqa: PLR0917
 ) -> CheckedTerms:
     """Return what every synthesizer is given, checked."""
     stated = StatedRho.of(Offer(epsilon=epsilon, delta=delta, rho=rho))
-    held = whole(rows, "rows", least=1, most=1 << 20)
+    held = whole(rows, "rows", least=1, most=MOST_ROWS)
     domain, known, left = model_facts(columns, facts, stated.rho, held)
     for one in known.bought:
         if domain.shape[one.by] * one.column.cells > MOST_TABLE_CELLS:

@@ -12,11 +12,12 @@ import numpy as np
 
 from discreet.array_types import Floats, Integers
 from discreet.privacy.events import Event, compose
+from discreet.privacy.rational import whole
 from discreet.synthesis.columns.domain import CodedColumns
 from discreet.synthesis.measuring.column_noises import column_noises
 from discreet.synthesis.measuring.exact_tables import ExactTables, FoldedTables
 from discreet.synthesis.measuring.steps import TableChoice, TableNoise, distance, whole_scores
-from discreet.synthesis.methods.base import MOST_TABLE_CELLS
+from discreet.synthesis.methods.base import MOST_ROWS, MOST_TABLE_CELLS
 from discreet.synthesis.models.folding import (
     JoinedCells,
     folded_column,
@@ -77,6 +78,7 @@ class EventTree:
     @classmethod
     def costing(cls, persons: CodedColumns, events: CodedColumns, rho: Fraction, rows: int) -> EventTree:
         """Return the steps that cost a rho."""
+        rows = whole(rows, "rows", least=1, most=MOST_ROWS)
         shape = (*persons.shape, *events.shape)
         first = len(persons.shape)
         pairs = tuple(
