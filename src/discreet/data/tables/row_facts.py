@@ -129,8 +129,9 @@ class Determined(Record):
         What it follows from.
     mapping : mapping, optional
         Its value for each value of `by`: a key, a number or a day, a pair ``(low, high)`` for a range, None
-        for what is missing. It is public, so that the column is neither counted nor paid for. Without a
-        mapping one is bought: a table of both columns is measured, and the most frequent value is taken.
+        for what is missing. Ranges do not overlap, and what is not listed has the value None. It is public,
+        so that the column is neither counted nor paid for. Without a mapping one is bought: a table of both
+        columns is measured, and the most frequent value is taken.
 
     Examples
     --------
