@@ -81,7 +81,7 @@ def _seen(rows):
         object(),
         iter([1]),
     ],
-    ids=str,
+    ids=lambda part: type(part).__name__,
 )
 def test_code_is_found_wherever_it_is(part):
     for wrapped in (part, (1, part), [[part]], {"name": part}, {(0, (part,)): 1} if _hashes(part) else part):
