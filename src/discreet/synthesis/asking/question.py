@@ -31,6 +31,7 @@ from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number, whole
 from discreet.queries.counts.question import COUNT, Domain, LinearQuestion
 from discreet.queries.question.query import Query, key_of
+from discreet.records import Record
 from discreet.synthesis.asking.table_synthesis import ANSWER_NAMES, TableSynthesis
 from discreet.synthesis.columns.coded_column import EPOCH, MOST_CELLS, CodedColumn, coded, whole_axis
 from discreet.synthesis.columns.domain import CodedColumns
@@ -56,7 +57,7 @@ _MADE_UP: dict[Type, tuple[KeyValue, ...]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SynthesisQuestion(LinearQuestion):
+class SynthesisQuestion(Record, LinearQuestion):
     """A synthetic table of some columns.
 
     Attributes
@@ -106,7 +107,7 @@ class SynthesisQuestion(LinearQuestion):
         if self.workload is not None and not isinstance(self.workload, Mapping):
             # A request is made several times of one question: an iterator would be used up by the first.
             held = tuple(one if isinstance(one, str) else tuple(one) for one in self.workload)
-            object.__setattr__(self, "workload", held)
+            self._amend(workload=held)
         if len(set(self.columns)) != len(self.columns):
             raise ParameterError("columns", "name a column twice", "each column once")
         if not set(self.bins) <= set(self.columns) - set(self.widths):

@@ -19,6 +19,7 @@ from discreet.data import Statistics
 from discreet.errors import UnsupportedQuery
 from discreet.privacy.events import Event, compose
 from discreet.privacy.sensitivity import Sensitivity
+from discreet.records import Record
 from discreet.synthesis.asking.compared_model import model_digest
 from discreet.synthesis.measuring.steps import SCORE_STEPS, TableNoise, distance
 from discreet.synthesis.methods.base import MOST_CELLS_AT_ONCE, MOST_TABLE_CELLS
@@ -28,7 +29,7 @@ __all__ = ["RelatedDistances"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RelatedDistances(TableMechanism):
+class RelatedDistances(Record, TableMechanism):
     """The total variation of tables of persons and of events from those of released models.
 
     Guarantee
@@ -76,7 +77,7 @@ class RelatedDistances(TableMechanism):
             (*data.persons.measured, *data.measured),
             (self.estimate(place, chosen) for place, chosen in enumerate(self._sets)),
         )
-        object.__setattr__(self, "digest", found)
+        self._amend(digest=found)
 
     @classmethod
     def costing(cls, data: RelatedData, rho: Fraction, rows: int, ways: int) -> RelatedDistances:

@@ -18,6 +18,7 @@ from discreet.curator.request.tabulated_request import TableMechanism
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.events import Event
 from discreet.privacy.sensitivity import Sensitivity
+from discreet.records import Record
 from discreet.synthesis.asking.compared_model import model_digest
 from discreet.synthesis.measuring.steps import SCORE_STEPS, TableNoise, distance
 from discreet.synthesis.methods.base import MOST_CELLS_AT_ONCE, MOST_TABLE_CELLS
@@ -30,7 +31,7 @@ MEAN = "mean of all"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class TableDistances(TableMechanism):
+class TableDistances(Record, TableMechanism):
     """The total variation of tables of the data from those of a model that was released before.
 
     Guarantee
@@ -77,7 +78,7 @@ class TableDistances(TableMechanism):
             )
             for one in self.compared
         )
-        object.__setattr__(self, "digests", found)
+        self._amend(digests=found)
 
     @classmethod
     def costing(
