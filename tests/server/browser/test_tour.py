@@ -81,6 +81,8 @@ def test_an_analyst_pays_for_all_counts_and_reads_some(chromium, clinic):
     page = tab.page
     tab.go("Ask")
     page.click("text=Many counts at once")
+    page.wait_for_selector("#columns")
+    page.wait_for_load_state()  # what completes names listens from then on
     page.type("#columns", "ag")
     page.wait_for_selector(".found li")
     page.keyboard.press("ArrowDown")
