@@ -1,13 +1,12 @@
-"""Normal noise of any width from three look-ups in one small table: what accelerators draw.
+"""Normal noise from two look-ups in one table: what accelerators draw.
 
-The table holds the magnitudes of a discrete Gaussian of standard deviation 1200. With independent draws
-A, B, C from it, signs included, X = A + 600 B + k C is a discrete Gaussian of variance
-1200^2 (1 + 600^2 + k^2), up to a factor of 1 +- 2^-100 at every integer within 13 standard deviations, and
-within 2^-85 a rounded Gaussian (proof: docs/proofs/stacked_gaussian.md). Every draw costs three words of 32
-bits and three look-ups, whatever its result.
+The table holds the magnitudes of a discrete Gaussian of standard deviation 4096. With independent draws A and
+B from it, signs included, X = A + 2048 B is a discrete Gaussian of variance 4096^2 (1 + 2048^2), up to a
+factor of 1 +- 2^-108 at every integer, and within 2^-83 a rounded Gaussian (proof:
+docs/proofs/stacked_gaussian.md). Every draw costs two words of 32 bits and two look-ups, whatever its result.
 
-A word has a cell of 14 bits, then 17 bits that are compared with the cell's cut point, then a sign. Where the
-17 bits are those of the cut point, further words of 32 bits decide, up to 145 bits in all.
+A word has a cell of 16 bits, then 15 bits that are compared with the cell's cut point, then a sign. Where the
+15 bits are those of the cut point, further words of 32 bits decide, up to 143 bits in all.
 """
 
 from __future__ import annotations
@@ -15,16 +14,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import isqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.errors import ParameterError
 from discreet.noise.alias import AliasTable
 from discreet.noise.enclosure import quotient
 from discreet.noise.gaussian import weight_series
-from discreet.records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,19 +30,20 @@ if TYPE_CHECKING:
     from discreet.array_types import Integers
     from discreet.noise.enclosure import Enclosure
 
-__all__ = ["CELLS", "EXTRA_WORDS", "MIDDLE", "LookUpTable", "StackedGaussian", "look_up_table"]
+__all__ = ["CELLS", "EXTRA_WORDS", "FACTOR", "VARIANCE", "LookUpTable", "look_up_table"]
 
-CELLS = 1 << 14
-"""Magnitudes in the table: up to 13.65 standard deviations."""
-MIDDLE = 600
+_DEVIATION = 4096
+FACTOR = 2048
 """What the second draw is multiplied by: half the table's standard deviation (lemma 2)."""
+VARIANCE = _DEVIATION**2 * Fraction(1 + FACTOR**2) - Fraction(1, 12)
+"""Of the ideal normal number whose rounding the stack is: that of the draws, less 1/12 (lemma 3)."""
+CELLS = 1 << 16
+"""Magnitudes in the table: up to 16 standard deviations."""
 EXTRA_WORDS = 4
-"""Words of 32 bits that settle a look-up whose first 17 bits are those of its cut point."""
+"""Words of 32 bits that settle a look-up whose first 15 bits are those of its cut point."""
 
-_DEVIATION = 1200
-_CUT_BITS = 17
+_CUT_BITS = 15
 _GUARD_BITS = 32
-_LEAST_MULTIPLIER, _MOST_MULTIPLIER = 13_969, 360_000  # for which lemmas 2 and 3 hold
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +53,7 @@ class LookUpTable:
     Attributes
     ----------
     entries : array of uint32
-        Of each cell: the first 17 bits of its cut point, then the 14 bits of the other magnitude.
+        Of each cell: the first 15 bits of its cut point, then the 16 bits of the other magnitude.
     digits : array of uint32, (cells, 4)
         The 128 bits of the cut point that follow.
     """
@@ -69,9 +66,9 @@ class LookUpTable:
 
         This is the definition that kernels on accelerators are compared with.
         """
-        cells = (words >> np.uint32(18)).astype(np.int64)
+        cells = (words >> np.uint32(16)).astype(np.int64)
         position = (words >> np.uint32(1)) & np.uint32((1 << _CUT_BITS) - 1)
-        cut = self.entries[cells] >> np.uint32(14)
+        cut = self.entries[cells] >> np.uint32(16)
         is_below, open_places = position < cut, np.flatnonzero(position == cut)
         for place in range(EXTRA_WORDS):
             if not len(open_places):
@@ -86,7 +83,7 @@ class LookUpTable:
 
 @lru_cache(maxsize=1)
 def look_up_table() -> LookUpTable:
-    """Return the certified table. The mass beyond it, below 2^-138, is added to the largest magnitude."""
+    """Return the certified table. The mass beyond it, below 2^-184, is added to the largest magnitude."""
     table = AliasTable(range(CELLS), _masses)
     positions = table.cut_positions(_CUT_BITS + 32 * EXTRA_WORDS)
     first = np.array([one >> (32 * EXTRA_WORDS) for one in positions], np.uint32)
@@ -94,7 +91,7 @@ def look_up_table() -> LookUpTable:
     digits = [
         [one >> (32 * place) & 0xFFFFFFFF for one in positions] for place in reversed(range(EXTRA_WORDS))
     ]
-    return LookUpTable(first << np.uint32(14) | other, np.ascontiguousarray(np.array(digits, np.uint32).T))
+    return LookUpTable(first << np.uint32(16) | other, np.ascontiguousarray(np.array(digits, np.uint32).T))
 
 
 def _masses(bits: int) -> list[Enclosure]:
@@ -106,34 +103,3 @@ def _masses(bits: int) -> list[Enclosure]:
     total = sum(low for low, _ in weights), sum(high for _, high in weights)
     scaled = (quotient(weight, total, working) for weight in weights)
     return [(low >> _GUARD_BITS, -(-high >> _GUARD_BITS)) for low, high in scaled]
-
-
-@dataclass(frozen=True, slots=True, init=False)
-class StackedGaussian(Record):
-    """The least stack whose noise is at least as wide as asked for.
-
-    Parameters
-    ----------
-    least : int or Fraction
-        The variance, in squared grid steps, of ideal normal noise that is rounded: the stack's is no less.
-
-    Attributes
-    ----------
-    multiplier : int
-        What the third draw is multiplied by.
-    """
-
-    multiplier: int
-
-    def __init__(self, least: Fraction | int) -> None:
-        needed = Fraction(least) + Fraction(1, 12)
-        squared = (needed / _DEVIATION**2).__ceil__() - 1 - MIDDLE**2
-        multiplier = max(isqrt(max(squared - 1, 0)) + 1, _LEAST_MULTIPLIER)
-        if multiplier > _MOST_MULTIPLIER:
-            raise ParameterError("least", "is out of range", "a variance up to 2^57 squared grid steps")
-        self._set(multiplier=multiplier)
-
-    @property
-    def variance(self) -> Fraction:
-        """Of the ideal normal number whose rounding the stack is: that of the draws, less 1/12."""
-        return _DEVIATION**2 * Fraction(1 + MIDDLE**2 + self.multiplier**2) - Fraction(1, 12)

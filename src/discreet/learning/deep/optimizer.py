@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from math import inf
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import torch
 from torch import Tensor, nn
@@ -23,7 +23,14 @@ from discreet.learning.deep.example_rows import ExampleRows, PhysicalBatch
 from discreet.learning.deep.plan import TrainingPlan
 from discreet.learning.deep.processes import Processes
 from discreet.learning.deep.secret_randomness import SecretRandomness
-from discreet.learning.deep.step_parts import DrawStep, GradientSum, MakeSum, ReleaseStep, StepRecord
+from discreet.learning.deep.step_parts import (
+    DeviceSum,
+    DrawStep,
+    GradientSum,
+    MakeSum,
+    ReleaseStep,
+    StepRecord,
+)
 from discreet.noise import current
 from discreet.noise import is_private as is_private_result
 from discreet.privacy.events import Event
@@ -233,12 +240,12 @@ class PrivateOptimizer(torch.optim.Optimizer):
         every batch: what it does besides is done a few times only, and a model that is switched to another
         mode, or gets other layers, goes on as recorded.
         """
-        captured: CapturedBatch | None = None
+        captured: CapturedBatch[Any] | None = None
         # Only a sum that stays where it is, with a bound that does not move, can be repeated.
         is_fixed = isinstance(self._plan, DevicePlan) and not isinstance(
             self._plan.clipping, AdaptiveClipping
         )
-        tried, places = 0, self._places_in_memory()
+        tried, places = 0, list[int]()
         for rows in self.batches():
             batch, total = self._batch, self._sum
             assert batch is not None  # noqa: S101 - `batches` has set it
@@ -247,26 +254,27 @@ class PrivateOptimizer(torch.optim.Optimizer):
                 tried += 1
                 self.step(losses(*rows) if isinstance(rows, list | tuple) else losses(rows))
             else:
-                if captured is None or places != self._places_in_memory():
-                    places = self._places_in_memory()
-                    captured = CapturedBatch(self._adding(losses, total), rows, batch.weights)
+                held = cast("DeviceSum", total)
+                held.settle()  # what is repeated is in the place of what was repeated before
+                places_now = [place for *_, place in self._held]
+                if captured is None or places != places_now:
+                    places = places_now
+                    captured = CapturedBatch(self._measuring(losses, held), rows, batch.weights)
                 self._book.stop()
+                measured = captured.repeat(rows, batch.weights)
                 self._check_model()
-                self._finish(batch, total, captured.repeat(rows, batch.weights))
+                self._finish(batch, total, held.take(measured).clone())
             if self.has_updated:
                 yield self._taken
 
-    def _adding(
-        self, losses: Callable[..., Tensor], total: GradientSum
-    ) -> Callable[[list[Tensor], Tensor], Tensor]:
-        def add(rows: list[Tensor], weights: Tensor) -> Tensor:
+    def _measuring(
+        self, losses: Callable[..., Tensor], total: DeviceSum
+    ) -> Callable[[list[Tensor], Tensor], Any]:
+        def measure(rows: list[Tensor], weights: Tensor) -> Any:
             self._book.open()
-            return total.add(self._book.read(losses(*rows)), weights, self._bound)
+            return total.measure(self._book.read(losses(*rows)), weights, self._bound)
 
-        return add
-
-    def _places_in_memory(self) -> list[int]:
-        return [value.data_ptr() for value in (*self._model.buffers(), *self._model.parameters())]
+        return measure
 
     def _finish(self, batch: PhysicalBatch, total: GradientSum, counted: Tensor) -> None:
         """Note which examples of a batch count; with the last batch of a step, change the model."""

@@ -91,11 +91,11 @@ class TrainingPlan(Record):
         count = whole(steps, "steps", least=1, most=10**9)
         width = whole(size, "size", least=1)
         multiplier = self._multiplier(expected / people, count, loss, failure)
-        length = self._length(multiplier, people, each, width)
-        weight = 0
+        share = 0.0  # of the sensitivity, for a count
         if isinstance(clipping, AdaptiveClipping):
             share = min(multiplier / (2 * clipping.noise * float(expected)), _MOST_COUNT)
-            weight = int(length * share / sqrt(1 - share**2)) + 1
+        length = self._length(multiplier / sqrt(1 - share**2), people, each, width)
+        weight = int(length * share / sqrt(1 - share**2)) + 1 if share else 0
         squared = length**2 + weight**2
         self._set(
             batch=expected,
@@ -116,9 +116,9 @@ class TrainingPlan(Record):
         """Return the noise that keeps the promise, in units of the sensitivity."""
         return least_multiplier(rate, steps, epsilon, delta)
 
-    def _length(self, multiplier: float, people: int, examples: int, size: int) -> int:
-        """Return the sensitivity in grid steps."""
-        del multiplier
+    def _length(self, ratio: float, people: int, examples: int, size: int) -> int:
+        """Return the sensitivity of the sum in grid steps, of which the noise is `ratio` times as much."""
+        del ratio
         return sensitivity_in_steps(people, examples, size)
 
     @property

@@ -165,7 +165,7 @@ def _sums_of(plan: TrainingPlan, device: torch.device) -> MakeSum:
     from discreet.learning.deep.accelerator.device_noise import DeviceNoise
     from discreet.learning.deep.accelerator.integer_sum import IntegerSum
 
-    noise, made = DeviceNoise(plan.stack, device), list[IntegerSum]()
+    noise, made = DeviceNoise(device), list[IntegerSum]()
 
     def make(parameters: list[torch.Tensor], groups: list[list[int]]) -> IntegerSum:
         if not made:

@@ -34,6 +34,11 @@ class Processes:
         self._group = group
 
     @property
+    def is_alone(self) -> bool:
+        """Whether there is one process."""
+        return self._group is None
+
+    @property
     def is_first(self) -> bool:
         """Whether this process draws the noise and keeps the record."""
         return self._group is None or distributed.get_rank(self._group) == 0

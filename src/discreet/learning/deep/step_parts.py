@@ -12,7 +12,7 @@ from discreet.learning.deep.processes import Processes
 from discreet.learning.deep.uses import Use
 from discreet.privacy.events import Event
 
-__all__ = ["DrawStep", "GradientSum", "MakeSum", "ReleaseStep", "StepRecord"]
+__all__ = ["DeviceSum", "DrawStep", "GradientSum", "MakeSum", "ReleaseStep", "StepRecord"]
 
 DrawStep: TypeAlias = Callable[[int], tuple[Integers, Floats]]
 """Returns the places and weights of the examples of a step, from 0."""
@@ -40,3 +40,16 @@ class GradientSum(Protocol):
 
     def zeros(self) -> list[Tensor]:
         """Return zeros in the shapes of the parameters."""
+
+
+class DeviceSum(GradientSum, Protocol):
+    """A sum whose work on a batch can be recorded, apart from what it holds."""
+
+    def measure(self, uses: list[list[Use]], weights: Tensor, bound: float) -> Any:
+        """Return what is to be added of a batch."""
+
+    def take(self, batch: Any) -> Tensor:
+        """Add what was measured, and return which examples count; its numbers are read later."""
+
+    def settle(self) -> None:
+        """Read the numbers of what was taken last."""

@@ -12,7 +12,7 @@ from torch import nn
 
 from discreet.errors import ParameterError
 from discreet.learning.deep.accelerator.device_noise import DeviceNoise
-from discreet.learning.deep.accelerator.device_plan import INTEGERS, DevicePlan
+from discreet.learning.deep.accelerator.device_plan import DevicePlan
 from discreet.learning.deep.accelerator.integer_sum import IntegerSum
 from discreet.learning.deep.clipping import (
     AdaptiveClipping,
@@ -43,13 +43,19 @@ def sum_for(parameters, clipping=KINDS[0], groups=None, epsilon=1):
         clipping=clipping,
     )
     groups = groups or [list(range(len(parameters)))]
-    return IntegerSum(parameters, groups, plan, DeviceNoise(plan.stack, DEVICE))
+    return IntegerSum(parameters, groups, plan, DeviceNoise(DEVICE))
+
+
+def longest(clipping=KINDS[0], size=12):
+    """The bound of clipping in the integers of the sums here."""
+    return sum_for([torch.zeros(size)], clipping)._integers
 
 
 def summed(parameters, uses, weights, clipping=KINDS[0], groups=None):
     """The integers of one batch, and which examples count."""
     total = sum_for(parameters, clipping, groups)
     counted = total.add(uses, torch.tensor(weights, dtype=torch.float64, device=DEVICE), clipping.bound)
+    total.settle()
     return [int(value) for value in total._total], counted
 
 
@@ -97,7 +103,7 @@ def test_a_batch_is_the_sum_of_its_examples_and_each_is_short_enough(kind, clipp
     assert together == [sum(values) for values in zip(*alone, strict=True)]
     size = sum(parameter.numel() for parameter in parameters)
     for weight, found in zip(weights, alone, strict=True):
-        assert square(found[:size]) <= (Fraction(weight) * INTEGERS + 1) ** 2
+        assert square(found[:size]) <= (Fraction(weight) * longest(clipping, size) + 1) ** 2
 
 
 @given(
@@ -119,18 +125,18 @@ def test_no_example_is_longer_than_its_weight(exponents, positions, cancels, see
     use = OuterUse(left.float().to(DEVICE), right.float().to(DEVICE))
     for weights in ([1.0, 0.0], [0.0, 1.0], [0.01, 0.0]):
         found, _ = summed([torch.zeros(3, 4, device=DEVICE)], [[use]], weights)
-        assert square(found) <= (max(weights) * INTEGERS + 1) ** 2
+        assert square(found) <= (max(weights) * longest() + 1) ** 2
 
 
 def test_without_room_for_rounding_an_example_would_be_too_long(monkeypatch):
-    from discreet.learning.deep.accelerator import integer_sum
-
-    torch.manual_seed(4)
-    use = RowsUse(torch.full((1, 250_000), 100.0, device=DEVICE))
-    monkeypatch.setattr(integer_sum, "_room", lambda forms, weights: weights * INTEGERS)
-    # Rounded up in every coordinate: 2^30 over the root of their number has such a fraction.
-    found, _ = summed([torch.zeros(250_000, device=DEVICE)], [[use]], [1.0], FlatClipping(1.0))
-    assert square(found) > INTEGERS**2
+    monkeypatch.setattr(IntegerSum, "_room", lambda self, forms, weights: weights * self._integers)
+    # Rounded up in every coordinate: the bound over the root of their number has such a fraction.
+    size = next(
+        size for size in range(250_000, 251_000) if longest(FlatClipping(1.0), size) / size**0.5 % 1 > 0.6
+    )
+    use = RowsUse(torch.full((1, size), 100.0, device=DEVICE))
+    found, _ = summed([torch.zeros(size, device=DEVICE)], [[use]], [1.0], FlatClipping(1.0))
+    assert square(found) > longest(FlatClipping(1.0), size) ** 2
 
 
 def test_an_input_that_is_not_part_of_the_norm_would_be_too_long(monkeypatch):
@@ -141,11 +147,11 @@ def test_an_input_that_is_not_part_of_the_norm_would_be_too_long(monkeypatch):
     monkeypatch.setattr(
         integer_rows,
         "round_inputs",
-        lambda values, unit, places: (honest(values, unit, places)[0], honest(values, unit, places)[1] // 4),
+        lambda values: (*honest(values)[:2], honest(values)[2] // 4),
     )
     use = OuterUse(torch.ones(1, 1, 3, device=DEVICE), torch.ones(1, 1, 4, device=DEVICE))
     found, _ = summed([torch.zeros(3, 4, device=DEVICE)], [[use]], [1.0])
-    assert square(found) > (2 * 0.9 * INTEGERS) ** 2
+    assert square(found) > (2 * 0.9 * longest()) ** 2
 
 
 @pytest.mark.parametrize("kind", ["table", "positions", "convolution"])
@@ -154,7 +160,7 @@ def test_the_sum_is_near_that_of_clipped_gradients_written_out(kind):
     found, _ = summed(list(model.parameters()), booked(model, inputs), [1.0] * 4)
     each = torch.cat(oracle(model, inputs), dim=1)
     expected = (each / each.norm(dim=1, keepdim=True).clamp(min=0.7)).sum(0)
-    got = torch.tensor(found, dtype=torch.float64) / INTEGERS
+    got = torch.tensor(found, dtype=torch.float64) / longest(size=len(found))
     assert (got - expected.cpu()).norm() < 0.02 * expected.norm()
 
 
@@ -191,7 +197,7 @@ def test_a_release_is_the_sum_with_noise_and_marked_when_replayed():
     assert found.shape == (6,)
     assert bound == 0.7
     assert not private
-    assert not total._total.any()  # nothing that is private stays behind
+    assert total._waiting is None  # nothing that is private stays behind
     assert not torch.equal(found, again)
     assert total.release(0.7)[2] is True
     assert is_private(0)
@@ -204,17 +210,51 @@ def test_an_adaptive_bound_moves_by_a_noisy_count():
     weights = torch.ones(2, device=DEVICE).double()
     total.add([[RowsUse(torch.full((2, 2), 1e-3, device=DEVICE))]], weights, 0.7)
     plan = total._plan
-    assert int(total._total[-1]) == 2 * plan.count_weight << plan.shift
+    assert int(total._waiting.count) == 2 * plan.count_weight << plan.shift
     assert total.release(0.7)[1] != 0.7
 
 
-def test_a_sum_is_cleared_in_place():
+def test_a_sum_is_cleared():
     total = sum_for([torch.zeros(2, device=DEVICE)])
-    total.add([[RowsUse(torch.ones(1, 2, device=DEVICE))]], torch.ones(1, device=DEVICE).double(), 0.7)
-    place = total._total.data_ptr()
-    assert total.cleared()._total.data_ptr() == place
+    for _ in range(2):
+        total.add([[RowsUse(torch.ones(1, 2, device=DEVICE))]], torch.ones(1, device=DEVICE).double(), 0.7)
+    assert total._total.any()
+    assert total.cleared()._waiting is None
     assert not total._total.any()
     assert [value.shape for value in total.zeros()] == [(2,)]
+
+
+@pytest.mark.parametrize("kind", ["table", "positions", "convolution"])
+@pytest.mark.parametrize("clipping", KINDS, ids=lambda one: type(one).__name__)
+def test_one_batch_is_released_as_a_total_of_batches_is(kind, clipping, monkeypatch):
+    """Without noise: once rounded parameter by parameter, once as a total, to which nothing was added."""
+    model, inputs = model_and_inputs(kind, 7)
+    parameters, uses = list(model.parameters()), booked(model, inputs)
+    groups = [[place] for place in range(len(parameters))] if clipping.per_layer else None
+    total = sum_for(parameters, clipping, groups)
+
+    def without_noise(sums, out, shift, scale):
+        steps = sums if sums.dtype == torch.int32 else (sums + (1 << (shift - 1))) >> shift
+        out.copy_(steps * scale)
+
+    monkeypatch.setattr(total._noise, "release", without_noise)
+    weights = torch.tensor([1.0, 0.25, 1.0, 0.5], dtype=torch.float64, device=DEVICE)
+    total.add(uses, weights, clipping.bound)
+    alone, bound, _ = total.release(clipping.bound)
+    total.add(uses, weights, clipping.bound)
+    total.add(uses, torch.zeros_like(weights), clipping.bound)
+    together, same_bound, _ = total.release(clipping.bound)
+    assert bound == same_bound
+    for one, other, parameter in zip(alone, together, parameters, strict=True):
+        assert one.shape == parameter.shape
+        assert torch.equal(one, other)
+    total.add(uses, weights, clipping.bound)
+    total.add(uses, weights, clipping.bound)
+    twice, *_ = total.release(clipping.bound)
+    step = clipping.bound * 2**total._shift / (total._integers * 20)
+    for one, other in zip(alone, twice, strict=True):
+        assert (2 * one - other).abs().max() <= 1.01 * step + 2.0**-22 * other.abs().max()
+        assert other.any()
 
 
 @pytest.mark.parametrize(
@@ -238,7 +278,7 @@ def test_wide_layers_have_the_length_that_they_have():
     use = OuterUse(torch.full((1, 1, 2), 3.0, device=DEVICE), torch.full((1, 1, 2**17), 1.99, device=DEVICE))
     found, counted = summed([torch.zeros(2, 2**17, device=DEVICE)], [[use]], [1.0])
     assert counted.all()
-    assert (0.9 * INTEGERS) ** 2 < square(found) <= INTEGERS**2
+    assert (0.9 * longest(size=2**18)) ** 2 < square(found) <= longest(size=2**18) ** 2
 
 
 def test_an_overflow_below_zero_is_not_a_short_gradient(monkeypatch):
@@ -248,7 +288,7 @@ def test_an_overflow_below_zero_is_not_a_short_gradient(monkeypatch):
     monkeypatch.setattr(
         integer_rows,
         "gram_products",
-        lambda slopes, unit, inputs, examples: torch.full((examples,), -torch.inf, device=DEVICE).double(),
+        lambda *given: torch.full((given[-1], 1), -torch.inf, device=DEVICE).double(),
     )
     use = OuterUse(torch.ones(2, 3, 4, device=DEVICE), torch.ones(2, 3, 4, device=DEVICE))
     found, counted = summed([torch.zeros(4, 4, device=DEVICE)], [[use]], [1.0, 1.0])
@@ -264,4 +304,4 @@ def test_positions_that_cancel_do_so_however_far_apart_their_sizes_are(clip):
     left[0, 0], left[0, 1] = 2.0**-59, -1.0
     use = OuterUse(left.to(DEVICE), right.to(DEVICE))
     found, _ = summed([torch.zeros(64, 64, device=DEVICE)], [[use]], [1.0], FlatClipping(clip))
-    assert square(found) <= INTEGERS**2
+    assert square(found) <= longest(FlatClipping(clip), 4096) ** 2

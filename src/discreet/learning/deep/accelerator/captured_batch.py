@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import torch
 from torch import Tensor
@@ -11,34 +11,36 @@ from torch import Tensor
 __all__ = ["CapturedBatch", "can_be_captured"]
 
 
-class CapturedBatch:
+_Result = TypeVar("_Result")
+
+
+class CapturedBatch(Generic[_Result]):
     """Records what the accelerator does for one batch, and repeats it for others of the same shape.
 
     Parameters
     ----------
-    add : callable
-        Takes the rows and the weights of a batch, adds its gradients to the sum of the step, and returns
-        which examples count. It must do the same for every batch.
+    work : callable
+        Takes the rows and the weights of a batch. It must do the same for every batch.
     rows : list of tensors
     weights : tensor
     """
 
     def __init__(
-        self, add: Callable[[list[Tensor], Tensor], Tensor], rows: list[Tensor], weights: Tensor
+        self, work: Callable[[list[Tensor], Tensor], _Result], rows: list[Tensor], weights: Tensor
     ) -> None:
         self._rows = [row.clone() for row in rows]
         self._weights = weights.to(rows[0].device, copy=True)
         self._graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(self._graph):
-            self._counted = add(self._rows, self._weights)
+            self._result = work(self._rows, self._weights)
 
-    def repeat(self, rows: list[Tensor], weights: Tensor) -> Tensor:
-        """Do the same with other rows and weights, and return which examples count."""
+    def repeat(self, rows: list[Tensor], weights: Tensor) -> _Result:
+        """Do the same with other rows and weights, and return the result, in the same place in memory."""
         for held, row in zip(self._rows, rows, strict=True):
             held.copy_(row)
-        self._weights.copy_(weights, non_blocking=True)
+        self._weights.copy_(weights.pin_memory(), non_blocking=True)
         self._graph.replay()
-        return self._counted.clone()
+        return self._result
 
 
 def can_be_captured(rows: Any) -> bool:

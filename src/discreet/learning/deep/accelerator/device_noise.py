@@ -1,7 +1,7 @@
 """Noise on an accelerator: drawn in registers, added to sums of gradients, never written out by itself.
 
 Random words are those of ChaCha20 (RFC 8439) under a key of 256 bits that is drawn from secure entropy for
-every step, so that no word is ever used twice. Three words make one draw (`noise.stacked_gaussian`).
+every step, so that no word is ever used twice. Two words make one draw (`noise.stacked_gaussian`).
 """
 
 # mypy: allow-untyped-defs, allow-incomplete-defs
@@ -13,12 +13,19 @@ import triton.language as tl
 from torch import Tensor
 
 from discreet.noise import Source
-from discreet.noise.stacked_gaussian import MIDDLE, StackedGaussian, look_up_table
+from discreet.noise.stacked_gaussian import FACTOR, look_up_table
 
-__all__ = ["DeviceNoise"]
+__all__ = ["LARGEST", "DeviceNoise", "blocks_for"]
 
-_LANES = 128  # blocks of the cipher in one program, each for five draws
-_DRAWS = 5
+_LANES = 128  # blocks of the cipher in one program, each for eight draws; by time measured
+_DRAWS = 8
+LARGEST = 2**30
+"""Sums in grid steps are cut off here, so that they fit into 32 bits with their noise."""
+
+
+def blocks_for(count: int) -> int:
+    """Return how many blocks of the cipher so many draws take."""
+    return triton.cdiv(count, _DRAWS * _LANES) * _LANES
 
 
 class DeviceNoise:
@@ -26,54 +33,62 @@ class DeviceNoise:
 
     Parameters
     ----------
-    stack : StackedGaussian
-        The law of the noise.
     device : torch.device
     """
 
-    def __init__(self, stack: StackedGaussian, device: torch.device) -> None:
+    def __init__(self, device: torch.device) -> None:
         table = look_up_table()
-        self._multiplier = stack.multiplier
         self._entries = torch.from_numpy(table.entries.view("int32")).to(device)
         self._digits = torch.from_numpy(table.digits.view("int32")).to(device)
         self._key = torch.zeros(8, dtype=torch.int32, device=device)
-        self._scale = torch.zeros(1, dtype=torch.float64, device=device)
+        self._first = 0
 
     def renew(self, source: Source) -> None:
         """Draw the key of one step."""
-        words = source.words(4).view("int32").copy()
-        self._key.copy_(torch.from_numpy(words), non_blocking=True)
+        words = torch.from_numpy(source.words(4).view("int32").copy())
+        self._key.copy_(words.pin_memory() if self._key.is_cuda else words, non_blocking=True)
 
-    def release(self, sums: Tensor, shift: int, scale: float) -> Tensor:
-        """Return scale times (the integers nearest to sums / 2^shift, plus noise), and forget the key.
+    def begin(self) -> None:
+        """Start with the first block of the cipher, under a new key."""
+        self._first = 0
+
+    def release(self, sums: Tensor, out: Tensor, shift: int, scale: float) -> None:
+        """Write scale times (the sums in grid steps, plus noise).
 
         Parameters
         ----------
-        sums : tensor of int64
-            At most 2^32 blocks of five.
+        sums : tensor of int32 or int64
+            Grid steps, or integers of which 2^shift are one step, and which are rounded to the nearest one.
+        out : tensor of float32
+            As many numbers.
         shift : int
-            At least 1: log2 of a grid step of the noise.
+            At least 1: log2 of a grid step.
         scale : float
             What grid steps are multiplied by.
         """
-        self._scale.fill_(scale)
-        out = torch.empty(sums.numel(), dtype=torch.float32, device=sums.device)
-        programs = triton.cdiv(sums.numel(), _DRAWS * _LANES)
-        _release_kernel[(programs,)](
+        count = sums.numel()
+        blocks = blocks_for(count)
+        if self._first + blocks > 2**32:
+            raise OverflowError("more noise than one key is for")
+        _release_kernel[(blocks // _LANES,)](
             sums,
             out,
             self._key,
+            self._first,
             self._entries,
             self._digits,
-            self._multiplier,
             shift,
-            self._scale,
-            sums.numel(),
-            middle=MIDDLE,
+            scale,
+            count,
+            factor=FACTOR,
+            largest=LARGEST,
             lanes=_LANES,
         )
+        self._first += blocks
+
+    def forget(self) -> None:
+        """Overwrite the key."""
         self._key.zero_()
-        return out
 
 
 @triton.jit
@@ -141,14 +156,14 @@ def _word(place, zero):
 @triton.jit
 def _look_up(word, entries):
     """Return cell, other magnitude, position and cut of a look-up."""
-    cell = word >> 18
+    cell = word >> 16
     entry = tl.load(entries + cell).to(tl.uint32, bitcast=True)
-    return cell, entry & 0x3FFF, (word >> 1) & 0x1FFFF, entry >> 14
+    return cell, entry & 0xFFFF, (word >> 1) & 0x7FFF, entry >> 16
 
 
 @triton.jit
 def _signed(word, magnitude):
-    found = magnitude.to(tl.int64)
+    found = magnitude.to(tl.int32)
     return tl.where((word & 1) == 1, -found, found)
 
 
@@ -160,78 +175,98 @@ def _draw(word, entries):
 
 
 @triton.jit
+def _settle_once(word, one, entries, digits):
+    """Return a draw that one more word decides, and whether it does not."""
+    cell, other, position, cut = _look_up(word, entries)
+    digit = _word(digits + cell.to(tl.int64) * 4, cell * 0)
+    is_open = position == cut
+    is_below = (position < cut) | (is_open & (one < digit))
+    return _signed(word, tl.where(is_below, cell, other)), (is_open & (one == digit)).to(tl.int32)
+
+
+@triton.jit
 def _settle(word, one, two, three, four, entries, digits):
     """Return a draw that up to four more words decide."""
     cell, other, position, cut = _look_up(word, entries)
     is_below, is_open = position < cut, position == cut
     place = digits + cell.to(tl.int64) * 4
-    digit = _word(place, cell * 0)
-    is_below, is_open = is_below | (is_open & (one < digit)), is_open & (one == digit)
-    digit = _word(place + 1, cell * 0)
-    is_below, is_open = is_below | (is_open & (two < digit)), is_open & (two == digit)
-    digit = _word(place + 2, cell * 0)
-    is_below, is_open = is_below | (is_open & (three < digit)), is_open & (three == digit)
-    digit = _word(place + 3, cell * 0)
-    is_below = is_below | (is_open & (four < digit))
+    is_below, is_open = _compare(is_below, is_open, one, _word(place, cell * 0))
+    is_below, is_open = _compare(is_below, is_open, two, _word(place + 1, cell * 0))
+    is_below, is_open = _compare(is_below, is_open, three, _word(place + 2, cell * 0))
+    is_below, is_open = _compare(is_below, is_open, four, _word(place + 3, cell * 0))
     return _signed(word, tl.where(is_below, cell, other))
 
 
 @triton.jit
-def _put(sums, out, place, count, noise, shift, scale):
-    """Round a sum to the grid, add the noise, and store what they are in units of the gradient."""
-    inside = place < count
-    rounded = (tl.load(sums + place, mask=inside, other=0) + (1 << (shift - 1))) >> shift
-    tl.store(out + place, ((rounded + noise).to(tl.float64) * scale).to(tl.float32), mask=inside)
+def _compare(is_below, is_open, word, digit):
+    """Decide, where that is open, by one more word and the next digit of the cut point."""
+    return is_below | (is_open & (word < digit)), is_open & (word == digit)
 
 
 @triton.jit
+def _grid_steps(sums, place, count, shift, largest: tl.constexpr):
+    """Read sums in grid steps, rounded if they are finer, and cut off at the largest."""
+    read = tl.load(sums + place, mask=place < count, other=0, cache_modifier=".cg")
+    if sums.dtype.element_ty == tl.int64:
+        read = (read + (1 << (shift - 1))) >> shift
+        read = tl.minimum(tl.maximum(read, -largest), largest)
+    return read.to(tl.int32)
+
+
+@triton.jit
+def _put(sums, out, place, count, noise, shift, scale, largest: tl.constexpr):
+    """Store a sum with noise in units of the gradient."""
+    noisy = _grid_steps(sums, place, count, shift, largest) + noise
+    tl.store(out + place, noisy.to(tl.float32) * scale, mask=place < count, cache_modifier=".cg")
+
+
+@triton.jit(do_not_specialize=["first", "scale"])
 def _release_kernel(
     sums,
     out,
     key,
+    first,
     entries,
     digits,
-    multiplier,
     shift,
-    factor,
+    scale,
     count,
-    middle: tl.constexpr,
+    factor: tl.constexpr,
+    largest: tl.constexpr,
     lanes: tl.constexpr,
 ):
     program = tl.program_id(0)
     lane = tl.arange(0, lanes)
-    counter = (program * lanes + lane).to(tl.uint32)
-    start = program.to(tl.int64) * (5 * lanes) + lane
-    scale = tl.load(factor)
+    counter = first.to(tl.uint32) + (program * lanes + lane).to(tl.uint32)
+    start = program.to(tl.int64) * (8 * lanes) + lane
     words = _chacha(key, counter, 0)
     undecided = lane * 0
-    for j in tl.static_range(5):
-        low, open_low = _draw(words[3 * j], entries)
-        mid, open_mid = _draw(words[3 * j + 1], entries)
-        high, open_high = _draw(words[3 * j + 2], entries)
-        undecided |= open_low | open_mid | open_high
-        _put(sums, out, start + j * lanes, count, low + middle * mid + multiplier * high, shift, scale)
+    for j in tl.static_range(8):
+        low, open_low = _draw(words[2 * j], entries)
+        high, open_high = _draw(words[2 * j + 1], entries)
+        undecided |= open_low | open_high
+        _put(sums, out, start + j * lanes, count, low + factor * high, shift, scale, largest)
     if tl.max(undecided) > 0:
-        one, two = _chacha(key, counter, 1), _chacha(key, counter, 2)
-        three, four = _chacha(key, counter, 3), _chacha(key, counter, 4)
-        for j in tl.static_range(5):
-            low = _settle(words[3 * j], one[3 * j], two[3 * j], three[3 * j], four[3 * j], entries, digits)
-            mid = _settle(
-                words[3 * j + 1],
-                one[3 * j + 1],
-                two[3 * j + 1],
-                three[3 * j + 1],
-                four[3 * j + 1],
-                entries,
-                digits,
-            )
-            high = _settle(
-                words[3 * j + 2],
-                one[3 * j + 2],
-                two[3 * j + 2],
-                three[3 * j + 2],
-                four[3 * j + 2],
-                entries,
-                digits,
-            )
-            _put(sums, out, start + j * lanes, count, low + middle * mid + multiplier * high, shift, scale)
+        one = _chacha(key, counter, 1)
+        undecided = lane * 0
+        for j in tl.static_range(8):
+            low, open_low = _settle_once(words[2 * j], one[2 * j], entries, digits)
+            high, open_high = _settle_once(words[2 * j + 1], one[2 * j + 1], entries, digits)
+            undecided |= open_low | open_high
+            _put(sums, out, start + j * lanes, count, low + factor * high, shift, scale, largest)
+        if tl.max(undecided) > 0:
+            two, three, four = _chacha(key, counter, 2), _chacha(key, counter, 3), _chacha(key, counter, 4)
+            for j in tl.static_range(8):
+                low = _settle(
+                    words[2 * j], one[2 * j], two[2 * j], three[2 * j], four[2 * j], entries, digits
+                )
+                high = _settle(
+                    words[2 * j + 1],
+                    one[2 * j + 1],
+                    two[2 * j + 1],
+                    three[2 * j + 1],
+                    four[2 * j + 1],
+                    entries,
+                    digits,
+                )
+                _put(sums, out, start + j * lanes, count, low + factor * high, shift, scale, largest)

@@ -8,21 +8,20 @@ from math import isqrt
 
 from discreet.errors import ParameterError
 from discreet.learning.deep.plan import TrainingPlan, check_population, least_multiplier
-from discreet.noise.stacked_gaussian import StackedGaussian
+from discreet.noise.stacked_gaussian import VARIANCE
 from discreet.privacy.events import Approximate, Event, PoissonSampled
 
-__all__ = ["INTEGERS", "DevicePlan"]
+__all__ = ["DevicePlan"]
 
 _CLOSENESS = Fraction(1, 2**18)
 """By how much more variance is drawn than is charged: the stack's law is nearly that of a normal number."""
 _FAILURE = Fraction(1, 2**58)
 """The probability that a draw is not of this law."""
-_LEAST_MULTIPLIER, _MOST_USUAL_MULTIPLIER, _MOST_MULTIPLIER = 0.4, 16, 256  # for which both are proven
+_LEAST_MULTIPLIER, _MOST_MULTIPLIER = 0.4, 256  # for which both are proven
 _MOST_SIZE = 2**30  # likewise
-INTEGERS = 2**30
-"""The bound of clipping, in integers that are added up."""
-_SHIFTS = {26: 4, 24: 6, 20: 10}
-"""Log2 of a grid step of the noise, in integers, by log2 of the sensitivity in grid steps."""
+_MOST_INTEGERS_BITS = 30
+_MOST_ROUNDING = 4
+"""The part of the sensitivity, one in so many, that rounding to the grid may be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False)
@@ -31,10 +30,11 @@ class DevicePlan(TrainingPlan):
 
     Guarantee
     ---------
-    (epsilon, delta) for adding or removing a person with all examples. A person moves the integers that are
-    added up by at most 2^30 + 2 in L2, where 2^30 is the bound of clipping. They are rounded to a grid of 16,
-    64 or 1,024, by how much noise there is; noise of three look-ups is added (`noise.stacked_gaussian`), and
-    charged as rounded normal noise of a little less variance, with a failure probability of 2^-58 a step
+    (epsilon, delta) for adding or removing a person with all examples. Noise always has the same law, of two
+    look-ups (`noise.stacked_gaussian`), and the bound of clipping is as many integers as this noise is for:
+    a person moves the integers that are added up by at most L + 2 in L2, where L, from 2^29 to 2^30, is the
+    bound. They are rounded to a grid of 2^shift, noise is added, and charged as rounded normal noise of a
+    little less variance, with a failure probability of 2^-58 a step
     (proof: docs/proofs/integer_gradients.md).
     """
 
@@ -51,23 +51,35 @@ class DevicePlan(TrainingPlan):
             )
         return found
 
-    def _length(self, multiplier: float, people: int, examples: int, size: int) -> int:
+    def _length(self, ratio: float, people: int, examples: int, size: int) -> int:
+        """Return the largest sensitivity for which the noise is enough, with a count of any weight."""
         if size > _MOST_SIZE:
             raise ParameterError("model", "has too many trained numbers", "at most 2^30 on an accelerator")
         check_population(people, examples)
-        shift = _SHIFTS[26 if multiplier < 1 else 24 if multiplier <= _MOST_USUAL_MULTIPLIER else 20]
-        return ((INTEGERS + 2) >> shift) + 1 + isqrt(size) + 1
+        enough = VARIANCE / ((1 + 2 * _CLOSENESS) * Fraction(ratio) ** 2)
+        length = isqrt(int(enough)) - 2
+        if length < _MOST_ROUNDING * (isqrt(size) + 2):
+            raise ParameterError(
+                "epsilon",
+                "needs so much noise that rounding for so many trained numbers would add to it",
+                "a model on the processor, a smaller one, or another budget",
+            )
+        return length
+
+    @property
+    def _room(self) -> int:
+        """The bound of clipping in grid steps: the sensitivity without that of rounding."""
+        return isqrt(self.squared_sensitivity - self.count_weight**2) - isqrt(self.size) - 2
 
     @property
     def shift(self) -> int:
         """Log2 of a grid step of the noise, in integers that are added up."""
-        length = isqrt(self.squared_sensitivity - self.count_weight**2)
-        return next(shift for least, shift in _SHIFTS.items() if length >= 2**least)
+        return _MOST_INTEGERS_BITS - self._room.bit_length()
 
     @property
-    def stack(self) -> StackedGaussian:
-        """The law of the noise that is drawn."""
-        return StackedGaussian(self.variance * (1 + _CLOSENESS))
+    def integers(self) -> int:
+        """The bound of clipping, in integers that are added up."""
+        return (self._room << self.shift) - 2
 
     @property
     def event_of_charge(self) -> Event:

@@ -5,9 +5,10 @@ c G, where G is its gradient. How far H may be from c G is known for each exampl
 (`rounding`), so that c leaves room for it. Sums of integers are exact in any order: rounding ends here.
 
 A matrix whose gradient is a sum of outer products of slopes and inputs is added up without writing the
-gradients out: inputs are kept as integers of 8 bits with a power of two for each position, which is part of
-what G is, and slopes times c become integers of 24 bits, in three parts of 8 bits. So the sum over a batch is
-a product of matrices of 8-bit integers, with sums of 32 bits (docs/proofs/integer_gradients.md).
+gradients out. Inputs are kept as integers of 8 bits and slopes as floats of 16 bits, with a power of two for
+each position, which is part of what G is; slopes times c become integers of 24 bits, in three parts of 8
+bits. So the sum over a batch is a product of matrices of 8-bit integers, with sums of 32 bits
+(docs/proofs/integer_gradients.md).
 """
 
 from __future__ import annotations
@@ -19,30 +20,25 @@ from math import ceil, log2
 import torch
 from torch import Tensor
 
-from discreet.learning.deep.accelerator.kernels import (
-    add_parts,
-    describe_rows,
-    exact_product,
+from discreet.learning.deep.accelerator.kernels import sum_rounded_rows
+from discreet.learning.deep.accelerator.measuring_kernels import (
     gram_products,
+    keep_slopes,
     round_inputs,
-    round_slopes,
-    sum_rounded_rows,
+    summarize,
 )
+from discreet.learning.deep.accelerator.product_kernels import add_product, round_slopes
 from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse, Use
 
 __all__ = ["IntegerForm", "integer_form"]
 
 _DOUBLES = 2.0**-24
 """Rounding of a squared norm that was summed in doubles, in units of the squared mass."""
-_LOST_PRODUCTS = 2.0**-56
-"""Of a squared norm, because products of small floats are 0 (lemma 1)."""
 _HALF = 0.51
 """Of a unit: how far rounding is from the exact product at most (lemma 2)."""
-_LARGEST_INPUT = 127
 _LARGEST_SLOPE = 8_300_000
 _LONGEST_SUM = 2**16
 """Positions of one product of 8-bit integers: 2^16 128^2 is below 2^31."""
-_EXPONENTS = (-100, 100)
 
 
 class IntegerForm(ABC):
@@ -57,8 +53,8 @@ class IntegerForm(ABC):
         """For each example, a sum of norms of terms that add up to its gradient."""
 
     @abstractmethod
-    def squares(self, mass: Tensor) -> Tensor:
-        """The squared norm of each gradient from above, given the masses."""
+    def squares(self) -> Tensor:
+        """Numbers that add up to the squared norm of each gradient, or more: (examples, some)."""
 
     @abstractmethod
     def rounding(self) -> Tensor | float:
@@ -70,7 +66,14 @@ class IntegerForm(ABC):
 
     @abstractmethod
     def add_to(self, total: Tensor, coefficients: Tensor) -> None:
-        """Add the H of all examples to a flat total of integers."""
+        """Add the H of all examples to a flat total of integers of 64 bits."""
+
+    def sums(self, size: int, coefficients: Tensor, grid_shift: int) -> Tensor:
+        """Return the sum of all H, flat: integers of 64 bits, or grid steps of 2^grid_shift of 32 bits."""
+        del grid_shift
+        total = torch.zeros(size, dtype=torch.int64, device=coefficients.device)
+        self.add_to(total, coefficients)
+        return total
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +88,8 @@ class _RowForm(IntegerForm):
     def mass(self) -> Tensor:
         return self.use.mass()
 
-    def squares(self, mass: Tensor) -> Tensor:
-        return self.use.squares(mass)
+    def squares(self) -> Tensor:
+        return self.mass().square()[:, None]
 
     def rounding(self) -> float:
         return _HALF * self.use.rows.shape[1] ** 0.5
@@ -110,8 +113,9 @@ class _LookupForm(IntegerForm):
     def mass(self) -> Tensor:
         return self.use.mass()
 
-    def squares(self, mass: Tensor) -> Tensor:
-        return self.use.squares(mass) + _DOUBLES * mass.square()
+    def squares(self) -> Tensor:
+        mass = self.mass()
+        return torch.stack([self.use.squares(mass), _DOUBLES * mass.square()], 1)
 
     def rounding(self) -> float:
         _, positions, columns = self.use.slopes.shape
@@ -129,25 +133,29 @@ class _LookupForm(IntegerForm):
 
 @dataclass(frozen=True, eq=False)
 class _OuterForm(IntegerForm):
-    """Outer products of slopes and inputs, which are integers times a power of two.
+    """Outer products of slopes and inputs, as they are kept.
 
     Parameters
     ----------
-    slopes : tensor (examples times positions, rows)
-    slope_lengths, largest : tensors (examples, positions)
-        The norms of the slopes in doubles, and their largest absolute values.
+    slopes : tensor of float16 (examples times positions, rows)
+    slope_unit : tensor (examples times positions,)
+        The powers of two that they are multiplied by.
     inputs : tensor of int8 (columns, places)
         The inputs' integers, with as many places as positions of all examples, and some zeros after them.
-    unit, input_lengths : tensors (examples, positions)
-        The powers of two that they are multiplied by, and their norms in doubles.
+    input_unit : tensor (examples times positions,)
+    summary : tensor (examples, 3)
+        Masses, sums of norms of integers, and largest slopes (`summarize`).
     """
 
     slopes: Tensor
-    slope_lengths: Tensor
-    largest: Tensor
+    slope_unit: Tensor
     inputs: Tensor
-    unit: Tensor
-    input_lengths: Tensor
+    input_unit: Tensor
+    summary: Tensor
+
+    @property
+    def _examples(self) -> int:
+        return len(self.summary)
 
     @property
     def _shift(self) -> int:
@@ -155,36 +163,44 @@ class _OuterForm(IntegerForm):
         return max(0, ceil(2.03 - 0.5 * log2(self.slopes.shape[1])))
 
     def kept(self) -> OuterUse:
-        examples, positions = self.unit.shape
-        inputs = self.inputs[:, : len(self.slopes)].T.reshape(examples, positions, -1)
-        return OuterUse(self.slopes.reshape(examples, positions, -1), inputs * self.unit[:, :, None])
+        shape = (self._examples, len(self.slopes) // self._examples, -1)
+        slopes = self.slopes.double() * self.slope_unit[:, None]
+        inputs = self.inputs[:, : len(self.slopes)].T * self.input_unit[:, None].double()
+        return OuterUse(slopes.reshape(shape), inputs.reshape(shape))
 
     def mass(self) -> Tensor:
-        return (self.slope_lengths * self.input_lengths * self.unit).sum(1)
+        return self.summary[:, 0]
 
-    def squares(self, mass: Tensor) -> Tensor:
+    def squares(self) -> Tensor:
         """By Gram matrices, whose rounding is a share of the squared mass (lemma 1)."""
-        examples, positions = self.unit.shape
-        if positions == 1:
-            return mass.square()
-        found = gram_products(self.slopes, self.unit.flatten(), self.inputs, examples)
-        return found + (2.0**-14 + self.slopes.shape[1] * 2.0**-29) * mass.square() + _LOST_PRODUCTS
+        exact = self.mass().square()[:, None]
+        if len(self.slopes) == self._examples:  # one position
+            return exact
+        found = gram_products(self.slopes, self.slope_unit, self.inputs, self.input_unit, self._examples)
+        return torch.cat([found, exact * (2.0**-16 + self.slopes.shape[1] * 2.0**-30)], 1)
 
     def rounding(self) -> Tensor:
-        return self.input_lengths.sum(1) * (_HALF * 2**self._shift * self.slopes.shape[1] ** 0.5)
+        return self.summary[:, 1] * (_HALF * 2**self._shift * self.slopes.shape[1] ** 0.5)
 
     def most(self) -> Tensor:
-        largest = (self.largest.double() * self.unit).amax(1)
-        return (_LARGEST_SLOPE * 2**self._shift) / largest.clamp(min=2.0**-100)
+        return (_LARGEST_SLOPE * 2**self._shift) / self.summary[:, 2].clamp(min=2.0**-100)
 
     def add_to(self, total: Tensor, coefficients: Tensor) -> None:
-        factors = coefficients[:, None] * self.unit * 2.0**-self._shift
-        factors = torch.where(coefficients[:, None] == 0, 0.0, factors).flatten()
-        places = self.inputs.shape[1]
-        parts = round_slopes(self.slopes, factors, places)
-        for start in range(0, places, _LONGEST_SUM):
+        parts = self._parts(coefficients)
+        for start in range(0, self.inputs.shape[1], _LONGEST_SUM):
             some = slice(start, start + _LONGEST_SUM)
-            add_parts(total, exact_product(parts[:, some], self.inputs[:, some]), self._shift)
+            add_product(total, parts[:, some], self.inputs[:, some], self._shift, 0)
+
+    def sums(self, size: int, coefficients: Tensor, grid_shift: int) -> Tensor:
+        if self.inputs.shape[1] > _LONGEST_SUM:
+            return super().sums(size, coefficients, grid_shift)
+        steps = torch.empty(size, dtype=torch.int32, device=coefficients.device)
+        add_product(steps, self._parts(coefficients), self.inputs, self._shift, grid_shift)
+        return steps
+
+    def _parts(self, coefficients: Tensor) -> Tensor:
+        places, shift = self.inputs.shape[1], self._shift
+        return round_slopes(self.slopes, self.slope_unit, self.input_unit, coefficients, places, shift)
 
 
 def integer_form(use: Use) -> IntegerForm:
@@ -202,21 +218,7 @@ def _as_floats(values: Tensor) -> Tensor:
 
 
 def _outer_form(use: OuterUse) -> _OuterForm:
-    """Round inputs to integers up to 127 times a power of two of their position."""
-    shape = use.left.shape[:2]
-    slopes, right = _as_floats(use.left).flatten(0, 1), _as_floats(use.right).flatten(0, 1)
-    largest, squares = describe_rows(slopes)
-    slope_squares = torch.where(largest < 2.0 ** _EXPONENTS[1], squares, torch.inf)
-    biggest, _ = describe_rows(right)
-    _, exponent = torch.frexp(biggest)
-    unit = torch.ldexp(torch.ones_like(biggest), exponent.clamp(*_EXPONENTS) - 7)
-    unit = torch.where(biggest < 2.0 ** _EXPONENTS[1], unit, torch.inf)  # such an example has no finite norm
-    inputs, input_squares = round_inputs(right, unit, -(-len(right) // 16) * 16)
-    return _OuterForm(
-        slopes=slopes,
-        slope_lengths=slope_squares.sqrt().reshape(shape),
-        largest=largest.reshape(shape),
-        inputs=inputs,
-        unit=unit.reshape(shape),
-        input_lengths=input_squares.double().sqrt().reshape(shape),
-    )
+    slopes, slope_unit, largest, slope_squares = keep_slopes(_as_floats(use.left).flatten(0, 1))
+    inputs, input_unit, input_squares = round_inputs(_as_floats(use.right).flatten(0, 1))
+    given = (slope_squares, slope_unit, largest, input_squares, input_unit)
+    return _OuterForm(slopes, slope_unit, inputs, input_unit, summarize(*given, len(use.left)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import combinations
 
 import torch
@@ -9,14 +11,14 @@ from torch import Tensor
 
 from discreet.errors import ParameterError
 from discreet.learning.deep.accelerator.device_noise import DeviceNoise
-from discreet.learning.deep.accelerator.device_plan import INTEGERS, DevicePlan
+from discreet.learning.deep.accelerator.device_plan import DevicePlan
 from discreet.learning.deep.accelerator.integer_rows import IntegerForm, integer_form
 from discreet.learning.deep.clipping import AdaptiveClipping
 from discreet.learning.deep.processes import Processes
-from discreet.learning.deep.uses import LookupUse, OuterUse, Use, inner_products
+from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse, Use, inner_products
 from discreet.noise import current, is_private
 
-__all__ = ["IntegerSum"]
+__all__ = ["IntegerSum", "MeasuredBatch"]
 
 _UP = 1 + 2.0**-24
 _LEAST_NORM = 2.0**-28
@@ -24,8 +26,37 @@ _LEAST_NORM = 2.0**-28
 _MOST_POSITIONS, _MOST_COLUMNS, _MOST_SIZE = 2**13, 2**17, 2**28  # for which the constants are proven
 
 
+@dataclass(frozen=True, eq=False)
+class _Parameters:
+    """Forms of the gradients of some parameters, which are flat one after the other.
+
+    There are several forms for a single parameter that is used several times, and one form for many
+    parameters whose gradients are rows.
+    """
+
+    places: list[int]
+    forms: list[IntegerForm]
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredBatch:
+    """The gradients of a batch, with the coefficients of examples for those of each group of parameters."""
+
+    groups: list[tuple[list[_Parameters], Tensor]]
+    count: Tensor | None
+    """What the batch adds to the count of an adaptive bound."""
+    counted: Tensor
+    """Which examples count, or are padding."""
+
+    def sums(self) -> Iterator[tuple[_Parameters, Tensor]]:
+        """Yield parameters, with the coefficients of the examples."""
+        for found, coefficients in self.groups:
+            for parameters in found:
+                yield parameters, coefficients
+
+
 class IntegerSum:
-    """Adds up the gradients of a step, each shortened, as integers: 2^30 for the bound of clipping.
+    """Adds up the gradients of a step, each shortened, as integers: so many for the bound of clipping.
 
     Parameters
     ----------
@@ -43,111 +74,221 @@ class IntegerSum:
         if any(parameter.numel() > _MOST_SIZE for parameter in parameters):
             raise ParameterError("model", "has a parameter of more than 2^28 numbers", "smaller parameters")
         self._shapes = [parameter.shape for parameter in parameters]
+        self._sizes = [parameter.numel() for parameter in parameters]
         self._groups, self._plan, self._noise = groups, plan, noise
-        device = parameters[0].device
-        self._total = torch.zeros(plan.drawn, dtype=torch.int64, device=device)
-        self._parts = self._total[: plan.size].split([parameter.numel() for parameter in parameters])
+        self._device = parameters[0].device
+        self._shift, self._integers = plan.shift, plan.integers
+        self._waiting: MeasuredBatch | None = None  # not added to the total yet
+        self._total: Tensor | None = None
+        self._has_sums = False
 
     def cleared(self) -> IntegerSum:
-        """Return this sum, in the same place in memory, with nothing added."""
-        self._total.zero_()
+        """Return this sum with nothing added."""
+        if self._has_sums and self._total is not None:
+            self._total.zero_()
+        self._waiting, self._has_sums = None, False
         return self
 
-    @torch.no_grad()
     def add(self, uses: list[list[Use]], weights: Tensor, bound: float) -> Tensor:
         """Add the gradients of a batch, and return which examples count.
 
         An example whose gradient has a norm that is not finite adds nothing.
         """
-        _check_sizes(uses)
-        forms = [[integer_form(use) for use in found] for found in uses]
-        norms = [_norms([forms[place] for place in group], weights) for group in self._groups]
+        return self.take(self.measure(uses, weights, bound))
+
+    @torch.no_grad()
+    def measure(self, uses: list[list[Use]], weights: Tensor, bound: float) -> MeasuredBatch:
+        """Return the gradients of a batch and the coefficients with which they will be added up."""
+        self._check_sizes(uses)
+        groups = [_together(group, uses) for group in self._groups]
+        norms = [_norms(group, weights) for group in groups]
         finite = torch.stack(norms).isfinite().all(0)
         counts = finite & (weights > 0)  # padding may hold anything
-        room = _room(forms, weights)
-        for group, norm in zip(self._groups, norms, strict=True):
-            coefficients = self._plan.clipping.factors(norm, len(self._groups), bound) * room
-            found = [form for place in group for form in forms[place]]
-            limits = [most for form in found if (most := form.most()) is not None]
+        room = self._room(groups, weights)
+        measured = []
+        for group, norm in zip(groups, norms, strict=True):
+            coefficients = self._plan.clipping.factors(norm, len(groups), bound) * room
+            forms = [form for parameters in group for form in parameters.forms]
+            limits = [most for form in forms if (most := form.most()) is not None]
             coefficients = torch.stack([coefficients, *limits]).amin(0)
-            coefficients = torch.where(counts, coefficients, 0.0)  # also where a limit is not a number
-            for place in group:
-                for form in forms[place]:
-                    form.add_to(self._parts[place], coefficients)
+            measured.append((group, torch.where(counts, coefficients, 0.0)))  # also if not a number
+        count = None
         if self._plan.count_weight:
-            weight = (weights * self._plan.count_weight).floor().long() << self._plan.shift
+            weight = (weights * self._plan.count_weight).floor().long() << self._shift
             within = torch.where(norms[0] <= bound, weight, -weight)
-            self._total[-1] += torch.where(counts, within, 0).sum()
-        return finite | (weights <= 0)
+            count = torch.where(counts, within, 0).sum()
+        return MeasuredBatch(measured, count, finite | (weights <= 0))
+
+    def take(self, batch: MeasuredBatch) -> Tensor:
+        """Add a batch, and return which examples count.
+
+        Its numbers are read when another is taken, the sum is settled, or it is released.
+        """
+        self.settle()
+        self._waiting = batch
+        return batch.counted
+
+    @torch.no_grad()
+    def settle(self) -> None:
+        """Add the last batch to the total, if it is not there yet."""
+        batch, self._waiting = self._waiting, None
+        if batch is None:
+            return
+        total = self._held_total()
+        parts = total[: self._plan.size].split(self._sizes)
+        for parameters, coefficients in batch.sums():
+            sizes = [self._sizes[place] for place in parameters.places]
+            whole = parts[parameters.places[0]]
+            if len(sizes) > 1:
+                whole = torch.zeros(sum(sizes), dtype=torch.int64, device=self._device)
+            for form in parameters.forms:
+                form.add_to(whole, coefficients)
+            if len(sizes) > 1:
+                for place, part in zip(parameters.places, whole.split(sizes), strict=True):
+                    parts[place].add_(part)
+        if batch.count is not None:
+            total[-1] += batch.count
+        self._has_sums = True
+
+    def _held_total(self) -> Tensor:
+        """Return the total, which most runs never need: a step is one batch."""
+        if self._total is None:
+            self._total = torch.zeros(self._plan.drawn, dtype=torch.int64, device=self._device)
+        return self._total
 
     def zeros(self) -> list[Tensor]:
         """Return zeros in the shapes of the parameters."""
-        return [torch.zeros(shape, device=self._total.device) for shape in self._shapes]
+        return [torch.zeros(shape, device=self._device) for shape in self._shapes]
 
     def add_up(self, processes: Processes) -> None:
         """Put the sums over all processes in place of those of this one."""
-        processes.add_up([self._total])
+        if processes.is_alone:
+            return
+        self.settle()
+        self._has_sums = True
+        processes.add_up([self._held_total()])
 
+    @torch.no_grad()
     def release(self, bound: float) -> tuple[list[Tensor], float, bool]:
         """Return the noisy mean gradients, the next bound, and whether the noise was private."""
-        plan, source = self._plan, current()
-        self._noise.renew(source)
-        scale = bound * 2**plan.shift / (INTEGERS * float(plan.batch))
-        noisy = self._noise.release(self._total, plan.shift, scale)
-        self._total.zero_()  # nothing that is private stays behind
+        plan, source, noise = self._plan, current(), self._noise
+        noise.renew(source)
+        noise.begin()
+        scale = bound * 2**self._shift / (self._integers * float(plan.batch))
+        if self._waiting is None or self._has_sums:
+            self.settle()
+            found, count = self._release_total(scale)
+        else:
+            found, count = self._release_waiting(self._waiting, scale)
+        noise.forget()
+        self.cleared()  # nothing that is private stays behind
         if isinstance(plan.clipping, AdaptiveClipping):
-            share = 0.5 + float(noisy[-1]) / scale / (2 * plan.count_weight * float(plan.batch))
+            assert count is not None  # noqa: S101 - it has a weight then
+            share = 0.5 + float(count) / scale / (2 * plan.count_weight * float(plan.batch))
             bound = plan.clipping.moved(bound, share)
-        parts = noisy[: plan.size].split([part.numel() for part in self._parts])
-        found = [part.reshape(shape) for part, shape in zip(parts, self._shapes, strict=True)]
         return found, bound, is_private(source.mark(0))
 
+    def _release_total(self, scale: float) -> tuple[list[Tensor], Tensor | None]:
+        """Add noise to sums over several batches."""
+        noisy = self._noisy(self._held_total(), scale)
+        count = noisy[-1] if self._plan.count_weight else None
+        return self._shaped(noisy[: self._plan.size].split(self._sizes)), count
 
-def _norms(found: list[list[IntegerForm]], weights: Tensor) -> Tensor:
+    def _release_waiting(self, batch: MeasuredBatch, scale: float) -> tuple[list[Tensor], Tensor | None]:
+        """Add noise to the sums of a single batch, one parameter after the other: there is no total."""
+        found: list[Tensor] = [torch.empty(0)] * len(self._sizes)
+        for parameters, coefficients in batch.sums():
+            sizes = [self._sizes[place] for place in parameters.places]
+            sums = self._summed(parameters, coefficients)
+            for place, part in zip(parameters.places, self._noisy(sums, scale).split(sizes), strict=True):
+                found[place] = part
+        count = None if batch.count is None else self._noisy(batch.count.reshape(1), scale)[0]
+        return self._shaped(found), count
+
+    def _summed(self, parameters: _Parameters, coefficients: Tensor) -> Tensor:
+        """Return the integers of a batch for some parameters, or grid steps."""
+        size = sum(self._sizes[place] for place in parameters.places)
+        if len(parameters.forms) == 1:
+            return parameters.forms[0].sums(size, coefficients, self._shift)
+        total = torch.zeros(size, dtype=torch.int64, device=self._device)
+        for form in parameters.forms:
+            form.add_to(total, coefficients)
+        return total
+
+    def _noisy(self, sums: Tensor, scale: float) -> Tensor:
+        out = torch.empty(sums.numel(), dtype=torch.float32, device=sums.device)
+        self._noise.release(sums, out, self._shift, scale)
+        return out
+
+    def _shaped(self, parts: list[Tensor] | tuple[Tensor, ...]) -> list[Tensor]:
+        return [part.reshape(shape) for part, shape in zip(parts, self._shapes, strict=True)]
+
+    def _room(self, groups: list[list[_Parameters]], weights: Tensor) -> Tensor:
+        """Return how long c G may be for each example, so that H is no longer than its weight."""
+        for_all, parts = 0.0, []
+        for parameters in (one for group in groups for one in group):
+            each = sum(form.rounding() for form in parameters.forms)
+            if isinstance(each, Tensor):
+                parts.append(each)
+            else:
+                for_all += each**2
+        squares = torch.stack(parts).square().sum(0) + for_all if parts else torch.full_like(weights, for_all)
+        return (weights * self._integers - squares.sqrt()).clamp(min=0)
+
+    def _check_sizes(self, uses: list[list[Use]]) -> None:
+        """Refuse what the constants are not proven for, and what rounding would leave little of."""
+        rounding = 0.0
+        for found in uses:
+            most = 0.0
+            for use in found:
+                if isinstance(use, OuterUse | LookupUse) and use.positions > _MOST_POSITIONS:
+                    raise ParameterError(
+                        "model", "has a layer of too many positions", "at most 8192 an example"
+                    )
+                if isinstance(use, OuterUse):
+                    rows, columns = use.left.shape[2], use.right.shape[2]
+                    if columns > _MOST_COLUMNS:
+                        raise ParameterError("model", "has a layer of too many inputs", "at most 2^17")
+                    most += use.positions * (rows * columns) ** 0.5 * 127
+            rounding += most**2
+        if rounding**0.5 > self._integers:
+            raise ParameterError(
+                "model",
+                "has so many positions that rounding would leave little of its gradients",
+                "shorter texts or smaller layers; or the model on the processor",
+            )
+
+
+def _together(group: list[int], uses: list[list[Use]]) -> list[_Parameters]:
+    """Return the forms of the parameters of a group: all that are rows as one, for one pass over them."""
+    found, rows = [], list[tuple[int, RowsUse]]()
+    for place in group:
+        (first, *others) = uses[place] or [None]
+        if isinstance(first, RowsUse) and not others:
+            rows.append((place, first))
+        elif first is not None:
+            found.append(_Parameters([place], [integer_form(use) for use in uses[place]]))
+        else:
+            found.append(_Parameters([place], []))
+    for kind in {use.rows.dtype: None for _, use in rows}:
+        some = [(place, use.rows) for place, use in rows if use.rows.dtype == kind]
+        values = torch.cat([one for _, one in some], 1) if len(some) > 1 else some[0][1]
+        found.append(_Parameters([place for place, _ in some], [integer_form(RowsUse(values))]))
+    return found
+
+
+def _norms(group: list[_Parameters], weights: Tensor) -> Tensor:
     """Bound the norm of each example's gradient by all parameters of a group, from above."""
-    parts = [torch.zeros_like(weights)]
-    for forms in filter(None, found):
-        masses = [form.mass() for form in forms]
-        parts += [form.squares(mass) for form, mass in zip(forms, masses, strict=True)]
-        parts += [2 * inner_products(one.kept(), other.kept()) for one, other in combinations(forms, 2)]
+    parts = [torch.zeros_like(weights)[:, None]]
+    for forms in (parameters.forms for parameters in group):
+        parts += [form.squares() for form in forms]
+        parts += [
+            2 * inner_products(one.kept(), other.kept())[:, None] for one, other in combinations(forms, 2)
+        ]
         if len(forms) > 1:
-            parts.append(2.0**-24 * torch.stack(masses).sum(0).square())
-    squares = torch.stack(parts).sum(0)
+            masses = torch.stack([form.mass() for form in forms]).sum(0)
+            parts.append(2.0**-24 * masses.square()[:, None])
+    squares = torch.cat(parts, 1).sum(1)
     # An overflow may have either sign, and may not pass for a short gradient.
     squares = torch.where(squares.isfinite(), squares.clamp(min=0), torch.inf)
     return squares.sqrt() * _UP + _LEAST_NORM
-
-
-def _room(forms: list[list[IntegerForm]], weights: Tensor) -> Tensor:
-    """Return how long c G may be for each example, so that H is no longer than its weight."""
-    for_all, parts = 0.0, [torch.zeros_like(weights)]
-    for found in forms:
-        each = sum(form.rounding() for form in found)
-        if isinstance(each, Tensor):
-            parts.append(each)
-        else:
-            for_all += each**2
-    squares = torch.stack(parts).square().sum(0) + for_all
-    return (weights * INTEGERS - squares.sqrt()).clamp(min=0)
-
-
-def _check_sizes(uses: list[list[Use]]) -> None:
-    """Refuse what the constants are not proven for, and what rounding would leave little of."""
-    rounding = 0.0
-    for found in uses:
-        most = 0.0
-        for use in found:
-            if isinstance(use, OuterUse | LookupUse) and use.positions > _MOST_POSITIONS:
-                raise ParameterError("model", "has a layer of too many positions", "at most 8192 an example")
-            if isinstance(use, OuterUse):
-                rows, columns = use.left.shape[2], use.right.shape[2]
-                if columns > _MOST_COLUMNS:
-                    raise ParameterError("model", "has a layer of too many inputs", "at most 2^17")
-                most += use.positions * (rows * columns) ** 0.5 * 127
-        rounding += most**2
-    if rounding**0.5 > INTEGERS:
-        raise ParameterError(
-            "model",
-            "has so many positions that rounding would leave little of its gradients",
-            "shorter texts or smaller layers; or the model on the processor",
-        )

@@ -1,0 +1,301 @@
+"""Kernels of an accelerator that round slopes and inputs to short numbers, and measure their products.
+
+Matrices of 8-bit integers are written with examples along the contiguous axis, as the accelerator's products
+of such matrices need them.
+"""
+
+# mypy: allow-untyped-defs, allow-incomplete-defs
+from __future__ import annotations
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+__all__ = ["gram_products", "keep_slopes", "round_inputs", "summarize"]
+
+_TO_INTEGER_32 = tl.constexpr(1.5 * 2.0**23)  # added and taken away, it rounds floats below 2^22 to integers
+_TOO_LARGE = tl.constexpr(2.0**100)
+_INFINITE = tl.constexpr(float("inf"))
+_DEPTH, _WIDTH = 64, 1024
+# Shapes of tiles, and how many threads share one, by time measured.
+_GRAM_TILE, _GRAM_DEPTH, _GRAM_WARPS = 64, 128, 4
+_FEW_ROWS, _MANY_ROWS = 16, 32  # that one program reads: many if there are enough programs then
+_ENOUGH = 128
+
+
+def round_inputs(values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Return rows as integers up to 127 times a power of two for each row.
+
+    Returns
+    -------
+    tensor of int8 (columns, places)
+        The integers: as many places as rows, and zeros up to a multiple of 16.
+    tensor (rows,)
+        The powers of two: the largest entry is 64 times it at least, where it is not too small. Infinite for
+        a row that holds what is not a number, or 2^100 or more: its integers are zeros.
+    tensor of int64 (rows,)
+        The sums of squares of the integers.
+    """
+    rows, columns = values.shape
+    places = triton.cdiv(rows, 16) * 16
+    out = torch.empty(columns, places, dtype=torch.int8, device=values.device)
+    unit = torch.empty(places, dtype=torch.float32, device=values.device)
+    squares = torch.empty(places, dtype=torch.int64, device=values.device)
+    tile = _MANY_ROWS if rows >= _ENOUGH * _MANY_ROWS else _FEW_ROWS
+    _input_kernel[(triton.cdiv(places, tile),)](
+        values, out, unit, squares, rows, columns, places, *values.stride(), tile=tile, depth=_DEPTH
+    )
+    return out, unit[:rows], squares[:rows]
+
+
+def keep_slopes(values: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Return rows as floats of 16 bits times a power of two for each row.
+
+    Returns
+    -------
+    tensor of float16 (rows, columns)
+        Up to 2^15. Zeros for a row that holds what is not a number, or 2^100 or more.
+    tensor (rows,)
+        The powers of two.
+    tensor, tensor of float64 (rows,)
+        The largest absolute values of the 16-bit floats, and the sums of their squares: infinite for such
+        a row.
+    """
+    rows, columns = values.shape
+    device = values.device
+    out = torch.empty(rows, columns, dtype=torch.float16, device=device)
+    unit, largest = torch.empty(rows, device=device), torch.empty(rows, device=device)
+    squares = torch.empty(rows, dtype=torch.float64, device=device)
+    _keep_kernel[(rows,)](values, out, unit, largest, squares, columns, *values.stride(), width=_WIDTH)
+    return out, unit, largest, squares
+
+
+def summarize(
+    slope_squares: Tensor,
+    slope_unit: Tensor,
+    slope_largest: Tensor,
+    input_squares: Tensor,
+    input_unit: Tensor,
+    examples: int,
+) -> Tensor:
+    """Return three numbers for each example, in doubles: (examples, 3).
+
+    They are the sum over positions of the products of the norms of slopes and inputs; the sum of the norms of
+    the inputs' integers; and the largest absolute value of slopes, times the units of slopes and inputs.
+    """
+    out = torch.empty(examples, 3, dtype=torch.float64, device=slope_unit.device)
+    positions = len(slope_unit) // examples
+    given = (slope_squares, slope_unit, slope_largest, input_squares, input_unit)
+    _summary_kernel[(examples,)](*given, out, positions, width=128)
+    return out
+
+
+def gram_products(
+    slopes: Tensor, slope_unit: Tensor, inputs: Tensor, input_unit: Tensor, examples: int
+) -> Tensor:
+    """Return parts of the squared norm of the sum over positions of slopes times inputs: (examples, parts).
+
+    A part is the sum over some pairs of positions of two inner products, multiplied.
+
+    Parameters
+    ----------
+    slopes : tensor of float16 (examples times positions, rows)
+        Inner products are summed in blocks of 128, and then over blocks.
+    inputs : tensor of int8 (columns, at least as many places)
+        Inner products are exact.
+    slope_unit, input_unit : tensors (examples times positions,)
+        What they are multiplied by.
+    examples : int
+    """
+    positions = len(slopes) // examples
+    tiles = triton.cdiv(positions, _GRAM_TILE)
+    pairs = tiles * (tiles + 1) // 2  # of which the second is not before the first
+    out = torch.empty(examples, pairs, dtype=torch.float64, device=slopes.device)
+    _gram_kernel[(examples, pairs)](
+        slopes,
+        slope_unit,
+        inputs,
+        input_unit,
+        out,
+        positions,
+        slopes.shape[1],
+        inputs.shape[0],
+        inputs.shape[1],
+        tile=_GRAM_TILE,
+        depth=_GRAM_DEPTH,
+        num_warps=_GRAM_WARPS,
+    )
+    return out
+
+
+@triton.jit
+def _power(largest, places: tl.constexpr):
+    """Return 2^k and 2^-k for the k with 2^(k + places - 1) <= largest < 2^(k + places), within bounds."""
+    exponent = (largest.to(tl.int32, bitcast=True) >> 23) - 126
+    exponent = tl.minimum(tl.maximum(exponent, -100), 100) - places
+    power = ((exponent + 127) << 23).to(tl.float32, bitcast=True)
+    inverse = ((127 - exponent) << 23).to(tl.float32, bitcast=True)
+    return power, inverse
+
+
+@triton.jit
+def _larger(most, value):
+    """Return the larger absolute value; infinite if one of them is not a number."""
+    size = tl.abs(value)
+    return tl.where(size < _INFINITE, tl.maximum(most, size), _INFINITE)
+
+
+@triton.jit
+def _input_kernel(
+    values,
+    out,
+    unit,
+    squares,
+    rows,
+    columns,
+    places,
+    by_row,
+    by_column,
+    tile: tl.constexpr,
+    depth: tl.constexpr,
+):
+    row = tl.program_id(0) * tile + tl.arange(0, tile)
+    start = values + row.to(tl.int64)[:, None] * by_row
+    most = tl.zeros((tile, depth), tl.float32)
+    for first in range(0, columns, depth):
+        column = first + tl.arange(0, depth)
+        inside = (row < rows)[:, None] & (column < columns)[None, :]
+        place = start + column.to(tl.int64)[None, :] * by_column
+        most = _larger(most, tl.load(place, mask=inside, other=0.0).to(tl.float32))
+    largest = tl.max(most, 1)
+    known = largest < _TOO_LARGE
+    power, inverse = _power(largest, 7)
+    inverse = tl.where(known, inverse, 0.0)
+    total = tl.zeros((tile, depth), tl.int64)
+    for first in range(0, columns, depth):
+        column = first + tl.arange(0, depth)
+        inside = (row < rows)[:, None] & (column < columns)[None, :]
+        place = start + column.to(tl.int64)[None, :] * by_column
+        value = tl.load(place, mask=inside & known[:, None], other=0.0).to(tl.float32) * inverse[:, None]
+        whole = (value + _TO_INTEGER_32) - _TO_INTEGER_32
+        kept = tl.minimum(tl.maximum(whole, -127.0), 127.0).to(tl.int32)
+        total += (kept * kept).to(tl.int64)
+        target = out + column.to(tl.int64)[:, None] * places + row.to(tl.int64)[None, :]
+        tl.store(
+            target, tl.trans(kept.to(tl.int8)), mask=(column < columns)[:, None] & (row < places)[None, :]
+        )
+    tl.store(unit + row, tl.where(known, power, _INFINITE), mask=row < places)
+    tl.store(squares + row, tl.sum(total, 1), mask=row < places)
+
+
+@triton.jit
+def _keep_kernel(values, out, unit, largest, squares, columns, by_row, by_column, width: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    most = tl.zeros((width,), tl.float32)
+    for start in range(0, columns, width):
+        column = start + tl.arange(0, width)
+        place = values + row * by_row + column.to(tl.int64) * by_column
+        most = _larger(most, tl.load(place, mask=column < columns, other=0.0).to(tl.float32))
+    size = tl.max(most)
+    known = size < _TOO_LARGE
+    power, inverse = _power(size, 15)
+    most = tl.zeros((width,), tl.float32)
+    total = tl.zeros((width,), tl.float64)
+    for start in range(0, columns, width):
+        column = start + tl.arange(0, width)
+        place = values + row * by_row + column.to(tl.int64) * by_column
+        value = tl.load(place, mask=column < columns, other=0.0).to(tl.float32)
+        kept = tl.where(known, value * inverse, 0.0).to(tl.float16)
+        tl.store(out + row * columns + column, kept, mask=column < columns)
+        exact = kept.to(tl.float32)
+        most = tl.maximum(most, tl.abs(exact))
+        total += exact.to(tl.float64) * exact.to(tl.float64)
+    tl.store(unit + row, tl.where(known, power, 1.0))
+    tl.store(largest + row, tl.where(known, tl.max(most), _INFINITE))
+    tl.store(squares + row, tl.where(known, tl.sum(total), _INFINITE))
+
+
+@triton.jit
+def _summary_kernel(
+    slope_squares,
+    slope_unit,
+    slope_largest,
+    input_squares,
+    input_unit,
+    out,
+    positions,
+    width: tl.constexpr,
+):
+    example = tl.program_id(0).to(tl.int64)
+    mass = tl.zeros((width,), tl.float64)
+    reach = tl.zeros((width,), tl.float64)
+    most = tl.zeros((width,), tl.float64)
+    for start in range(0, positions, width):
+        position = start + tl.arange(0, width)
+        inside = position < positions
+        place = example * positions + position
+        unit = tl.load(slope_unit + place, mask=inside, other=0.0).to(tl.float64)
+        unit *= tl.load(input_unit + place, mask=inside, other=0.0).to(tl.float64)
+        length = tl.sqrt(tl.load(input_squares + place, mask=inside, other=0).to(tl.float64))
+        mass += tl.sqrt(tl.load(slope_squares + place, mask=inside, other=0.0)) * length * unit
+        reach += length
+        size = tl.load(slope_largest + place, mask=inside, other=0.0).to(tl.float64) * unit
+        most = tl.where(size < _INFINITE, tl.maximum(most, size), _INFINITE)
+    tl.store(out + example * 3, tl.sum(mass))
+    tl.store(out + example * 3 + 1, tl.sum(reach))
+    tl.store(out + example * 3 + 2, tl.max(most))
+
+
+@triton.jit
+def _gram_kernel(
+    slopes,
+    slope_unit,
+    inputs,
+    input_unit,
+    out,
+    positions,
+    rows,
+    columns,
+    places,
+    tile: tl.constexpr,
+    depth: tl.constexpr,
+):
+    example = tl.program_id(0).to(tl.int64)
+    second = ((tl.sqrt(8.0 * tl.program_id(1).to(tl.float32) + 1.0) - 1.0) / 2.0).to(tl.int32)
+    second = tl.where(second * (second + 1) // 2 > tl.program_id(1), second - 1, second)
+    second = tl.where((second + 1) * (second + 2) // 2 <= tl.program_id(1), second + 1, second)
+    first = tl.program_id(1) - second * (second + 1) // 2
+    one = first * tile + tl.arange(0, tile)
+    other = second * tile + tl.arange(0, tile)
+    here, there = example * positions + one, example * positions + other
+    has_one, has_other = one < positions, other < positions
+    exact = tl.zeros((tile, tile), tl.int32)
+    for start in range(0, columns, depth):
+        column = start + tl.arange(0, depth)
+        inside = column < columns
+        row = column.to(tl.int64)[:, None] * places
+        left = tl.load(inputs + row + here[None, :], mask=inside[:, None] & has_one[None, :], other=0)
+        right = tl.load(inputs + row + there[None, :], mask=inside[:, None] & has_other[None, :], other=0)
+        exact = tl.dot(tl.trans(left), right, exact, out_dtype=tl.int32)
+    found = tl.zeros((tile, tile), tl.float32)
+    for start in range(0, rows, depth):
+        column = start + tl.arange(0, depth)
+        inside = column < rows
+        left_place = slopes + here[:, None] * rows + column[None, :]
+        right_place = slopes + there[:, None] * rows + column[None, :]
+        left = tl.load(left_place, mask=has_one[:, None] & inside[None, :], other=0.0)
+        right = tl.load(right_place, mask=has_other[:, None] & inside[None, :], other=0.0)
+        found += tl.dot(left, tl.trans(right))
+    scale_one = _both(slope_unit, input_unit, here, has_one)
+    scale_other = _both(slope_unit, input_unit, there, has_other)
+    products = exact.to(tl.float64) * found.to(tl.float64) * scale_one[:, None] * scale_other[None, :]
+    total = tl.sum(tl.sum(products, 1), 0)
+    place = out + example * tl.num_programs(1) + tl.program_id(1)
+    tl.store(place, tl.where(first == second, total, 2 * total))
+
+
+@triton.jit
+def _both(slope_unit, input_unit, place, inside):
+    unit = tl.load(slope_unit + place, mask=inside, other=0.0).to(tl.float64)
+    return unit * tl.load(input_unit + place, mask=inside, other=0.0).to(tl.float64)

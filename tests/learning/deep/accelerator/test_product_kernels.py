@@ -1,0 +1,85 @@
+"""Slopes as integers in three parts, and their products with inputs, bit for bit."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from discreet.learning.deep.accelerator.device_noise import LARGEST
+from discreet.learning.deep.accelerator.product_kernels import add_product, round_slopes
+
+# NumPy, which interprets the kernels where there is no accelerator, tells of what is not a number.
+pytestmark = pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+
+DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def numbers(*shape, seed=1, scale=1.0):
+    generator = torch.Generator().manual_seed(seed)
+    return (torch.randn(*shape, generator=generator) * scale).to(DEVICE)
+
+
+def whole(parts):
+    high, middle, low = parts.long().split(len(parts) // 3)
+    return 65536 * high + 256 * middle + low
+
+
+def small(*shape, seed=1):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(-128, 128, shape, generator=generator, dtype=torch.int8).to(DEVICE)
+
+
+@pytest.mark.parametrize("positions", [1, 3])
+def test_slopes_become_three_parts(positions):
+    slopes = numbers(22 * positions, 70).clamp(-1, 1).half()
+    one, two = numbers(len(slopes), seed=2).abs(), numbers(len(slopes), seed=3).abs()
+    coefficients = numbers(22, seed=4, scale=100_000.0).double()
+    coefficients[2], slopes[2 * positions, 3] = 0, torch.nan
+    slopes[positions, :2], one[positions], two[positions] = torch.tensor([1.0, -1.0]).half(), 4.0, 1.0
+    coefficients[1] = 8_300_000
+    found = round_slopes(slopes, one, two, coefficients, 80, 2)
+    factor = one.double() * two * coefficients.repeat_interleave(positions) / 4
+    expected = (slopes.double() * factor[:, None]).round()
+    expected[2 * positions : 3 * positions] = 0
+    assert expected.abs().max() == 8_300_000
+    assert torch.equal(whole(found)[:, : len(slopes)].T.double(), expected)
+    assert not found[:, len(slopes) :].any()
+
+
+@pytest.mark.parametrize(("rows", "columns", "places"), [(1, 1, 16), (70, 130, 144), (10, 7, 48)])
+def test_products_are_added_exactly(rows, columns, places):
+    parts, inputs = small(3 * rows, places), small(columns, places, seed=2)
+    expected = whole(parts) @ inputs.long().T
+    total = torch.arange(rows * columns, device=DEVICE)
+    add_product(total, parts, inputs, 2, 0)
+    assert torch.equal(total, torch.arange(rows * columns, device=DEVICE) + 4 * expected.flatten())
+    steps = torch.full((rows * columns,), 77, dtype=torch.int32, device=DEVICE)
+    add_product(steps, parts, inputs, 2, 9)
+    assert torch.equal(steps.long(), (4 * expected.flatten() + 256) >> 9)
+
+
+def test_some_of_the_places_are_multiplied_where_they_are():
+    parts, inputs = small(6, 64), small(5, 64, seed=2)
+    total = torch.zeros(10, dtype=torch.int64, device=DEVICE)
+    for start in (0, 32):
+        add_product(total, parts[:, start : start + 32], inputs[:, start : start + 32], 0, 0)
+    assert torch.equal(total.reshape(2, 5), whole(parts) @ inputs.long().T)
+
+
+def test_products_are_exact_at_their_largest():
+    parts = torch.full((3, 2**16), -128, dtype=torch.int8, device=DEVICE)
+    inputs = torch.full((2, 2**16), 127, dtype=torch.int8, device=DEVICE)
+    inputs[1] = -127
+    total = torch.zeros(2, dtype=torch.int64, device=DEVICE)
+    add_product(total, parts, inputs, 0, 0)
+    one = 2**16 * 128 * 127 * (65536 + 256 + 1)
+    assert total.tolist() == [-one, one]
+
+
+def test_grid_steps_are_cut_off_where_32_bits_end():
+    parts = torch.full((3, 1024), -128, dtype=torch.int8, device=DEVICE)
+    inputs = torch.full((2, 1024), 127, dtype=torch.int8, device=DEVICE)
+    inputs[1] = -127
+    steps = torch.zeros(2, dtype=torch.int32, device=DEVICE)
+    add_product(steps, parts, inputs, 0, 4)
+    assert steps.tolist() == [-LARGEST, LARGEST]
