@@ -33,6 +33,8 @@ class PhysicalBatch:
     """Which examples of the data these are, without padding."""
     is_last: bool
     """Whether it is the last of its step."""
+    is_only: bool
+    """Whether its step has no other."""
 
 
 class ExampleRows:
@@ -79,6 +81,7 @@ class ExampleRows:
                 weights=torch.from_numpy(weight),
                 places=some,
                 is_last=start == starts[-1],
+                is_only=len(starts) == 1,
             )
 
     def _read(self, places: Integers) -> Any:

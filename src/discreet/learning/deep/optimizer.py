@@ -240,11 +240,11 @@ class PrivateOptimizer(torch.optim.Optimizer):
         every batch: what it does besides is done a few times only, and a model that is switched to another
         mode, or gets other layers, goes on as recorded.
         """
-        captured: CapturedBatch[Any] | None = None
         # Only a sum that stays where it is, with a bound that does not move, can be repeated.
         is_fixed = isinstance(self._plan, DevicePlan) and not isinstance(
             self._plan.clipping, AdaptiveClipping
         )
+        captured: dict[bool, CapturedBatch[Any]] = {}
         tried, places = 0, list[int]()
         for rows in self.batches():
             batch, total = self._batch, self._sum
@@ -255,36 +255,70 @@ class PrivateOptimizer(torch.optim.Optimizer):
                 self.step(losses(*rows) if isinstance(rows, list | tuple) else losses(rows))
             else:
                 held = cast("DeviceSum", total)
-                held.settle()  # what is repeated is in the place of what was repeated before
+                is_whole = batch.is_only and self._processes.is_alone
                 places_now = [place for *_, place in self._held]
-                if captured is None or places != places_now:
+                if places != places_now:
                     places = places_now
-                    captured = CapturedBatch(self._measuring(losses, held), rows, batch.weights)
+                    captured.clear()
+                if is_whole not in captured:
+                    work = (self._whole_step if is_whole else self._measuring)(losses, held)
+                    captured[is_whole] = CapturedBatch(work, rows, batch.weights)
                 self._book.stop()
-                measured = captured.repeat(rows, batch.weights)
-                self._check_model()
-                self._finish(batch, total, held.take(measured).clone())
+                self._repeat(captured[is_whole], held, rows, is_whole=is_whole)
             if self.has_updated:
                 yield self._taken
 
     def _measuring(
         self, losses: Callable[..., Tensor], total: DeviceSum
     ) -> Callable[[list[Tensor], Tensor], Any]:
+        """Return what measures a batch."""
+
         def measure(rows: list[Tensor], weights: Tensor) -> Any:
             self._book.open()
             return total.measure(self._book.read(losses(*rows)), weights, self._bound)
 
         return measure
 
+    def _whole_step(
+        self, losses: Callable[..., Tensor], total: DeviceSum
+    ) -> Callable[[list[Tensor], Tensor], Any]:
+        """Return what measures a batch and adds noise to its sum."""
+        measure = self._measuring(losses, total)
+
+        def work(rows: list[Tensor], weights: Tensor) -> Any:
+            measured = measure(rows, weights)
+            return measured.counted, total.release_alone(measured, self._bound)
+
+        return work
+
+    def _repeat(self, captured: CapturedBatch[Any], total: DeviceSum, rows: Any, *, is_whole: bool) -> None:
+        """Take a batch by repeating what was recorded."""
+        batch = self._batch
+        assert batch is not None  # noqa: S101 - `run` has seen it
+        if not is_whole:
+            total.settle()  # what is repeated is in the place of what was repeated before
+            measured = captured.repeat(rows, batch.weights)
+            self._check_model()
+            self._finish(batch, total, total.take(measured).clone())
+            return
+        is_private = total.draw_key()
+        counted, means = captured.repeat(rows, batch.weights)
+        self._check_model()
+        self._end_batch(batch, counted.clone())
+        self._change_model(means, is_private=is_private)
+
     def _finish(self, batch: PhysicalBatch, total: GradientSum, counted: Tensor) -> None:
         """Note which examples of a batch count; with the last batch of a step, change the model."""
+        self._end_batch(batch, counted)
+        if batch.is_last:
+            self._update(total)
+
+    def _end_batch(self, batch: PhysicalBatch, counted: Tensor) -> None:
         self._counted.append((batch.places, counted[: len(batch.places)]))
         if len(self._counted) >= _MOST_COUNTED:
             self._left_out = self.left_out
         self._randomness.leave()
         self._batch, self.has_updated = None, batch.is_last
-        if batch.is_last:
-            self._update(total)
 
     @property
     def left_out(self) -> list[int]:
@@ -301,6 +335,9 @@ class PrivateOptimizer(torch.optim.Optimizer):
             means, is_private = total.zeros(), True  # others draw people alone
         self._processes.share(means)
         self._bound = self._processes.shared(self._bound)
+        self._change_model(means, is_private=is_private)
+
+    def _change_model(self, means: list[Tensor], *, is_private: bool) -> None:
         # Every process adds to the total, whatever it knows already: one that did not would keep all waiting.
         self._is_private = self._processes.total(int(not (self._is_private and is_private))) == 0
         for parameter, mean in zip(self._parameters, means, strict=True):

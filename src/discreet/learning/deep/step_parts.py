@@ -53,3 +53,9 @@ class DeviceSum(GradientSum, Protocol):
 
     def settle(self) -> None:
         """Read the numbers of what was taken last."""
+
+    def draw_key(self) -> bool:
+        """Draw the key of the noise of one step, and return whether it is private."""
+
+    def release_alone(self, batch: Any, bound: float) -> list[Tensor]:
+        """Return the noisy mean gradients of a step of one batch, under the key that was drawn last."""

@@ -20,7 +20,7 @@ def numbers(*shape, seed=1, scale=1.0):
 
 
 def whole(parts):
-    high, middle, low = parts.long().split(len(parts) // 3)
+    high, middle, low = parts.cpu().long().split(len(parts) // 3)
     return 65536 * high + 256 * middle + low
 
 
@@ -42,20 +42,20 @@ def test_slopes_become_three_parts(positions):
     expected = (slopes.double() * factor[:, None]).round()
     expected[2 * positions : 3 * positions] = 0
     assert expected.abs().max() == 8_300_000
-    assert torch.equal(whole(found)[:, : len(slopes)].T.double(), expected)
+    assert torch.equal(whole(found)[:, : len(slopes)].T.double(), expected.cpu())
     assert not found[:, len(slopes) :].any()
 
 
 @pytest.mark.parametrize(("rows", "columns", "places"), [(1, 1, 16), (70, 130, 144), (10, 7, 48)])
 def test_products_are_added_exactly(rows, columns, places):
     parts, inputs = small(3 * rows, places), small(columns, places, seed=2)
-    expected = whole(parts) @ inputs.long().T
+    expected = whole(parts) @ inputs.cpu().long().T
     total = torch.arange(rows * columns, device=DEVICE)
     add_product(total, parts, inputs, 2, 0)
-    assert torch.equal(total, torch.arange(rows * columns, device=DEVICE) + 4 * expected.flatten())
+    assert torch.equal(total.cpu(), torch.arange(rows * columns) + 4 * expected.flatten())
     steps = torch.full((rows * columns,), 77, dtype=torch.int32, device=DEVICE)
     add_product(steps, parts, inputs, 2, 9)
-    assert torch.equal(steps.long(), (4 * expected.flatten() + 256) >> 9)
+    assert torch.equal(steps.cpu().long(), (4 * expected.flatten() + 256) >> 9)
 
 
 def test_some_of_the_places_are_multiplied_where_they_are():
@@ -63,7 +63,7 @@ def test_some_of_the_places_are_multiplied_where_they_are():
     total = torch.zeros(10, dtype=torch.int64, device=DEVICE)
     for start in (0, 32):
         add_product(total, parts[:, start : start + 32], inputs[:, start : start + 32], 0, 0)
-    assert torch.equal(total.reshape(2, 5), whole(parts) @ inputs.long().T)
+    assert torch.equal(total.cpu().reshape(2, 5), whole(parts) @ inputs.cpu().long().T)
 
 
 def test_products_are_exact_at_their_largest():

@@ -48,10 +48,6 @@ class DeviceNoise:
         words = torch.from_numpy(source.words(4).view("int32").copy())
         self._key.copy_(words.pin_memory() if self._key.is_cuda else words, non_blocking=True)
 
-    def begin(self) -> None:
-        """Start with the first block of the cipher, under a new key."""
-        self._first = 0
-
     def release(self, sums: Tensor, out: Tensor, shift: int, scale: float) -> None:
         """Write scale times (the sums in grid steps, plus noise).
 
@@ -87,8 +83,9 @@ class DeviceNoise:
         self._first += blocks
 
     def forget(self) -> None:
-        """Overwrite the key."""
+        """Overwrite the key; the next noise begins with the first block of the cipher."""
         self._key.zero_()
+        self._first = 0
 
 
 @triton.jit
@@ -175,32 +172,17 @@ def _draw(word, entries):
 
 
 @triton.jit
-def _settle_once(word, one, entries, digits):
-    """Return a draw that one more word decides, and whether it does not."""
-    cell, other, position, cut = _look_up(word, entries)
-    digit = _word(digits + cell.to(tl.int64) * 4, cell * 0)
-    is_open = position == cut
-    is_below = (position < cut) | (is_open & (one < digit))
-    return _signed(word, tl.where(is_below, cell, other)), (is_open & (one == digit)).to(tl.int32)
+def _narrow(word, more, place: tl.constexpr, below, still, digits, which: tl.constexpr):
+    """Decide, where that is open, by one more word and a digit of the cut point.
 
-
-@triton.jit
-def _settle(word, one, two, three, four, entries, digits):
-    """Return a draw that up to four more words decide."""
-    cell, other, position, cut = _look_up(word, entries)
-    is_below, is_open = position < cut, position == cut
-    place = digits + cell.to(tl.int64) * 4
-    is_below, is_open = _compare(is_below, is_open, one, _word(place, cell * 0))
-    is_below, is_open = _compare(is_below, is_open, two, _word(place + 1, cell * 0))
-    is_below, is_open = _compare(is_below, is_open, three, _word(place + 2, cell * 0))
-    is_below, is_open = _compare(is_below, is_open, four, _word(place + 3, cell * 0))
-    return _signed(word, tl.where(is_below, cell, other))
-
-
-@triton.jit
-def _compare(is_below, is_open, word, digit):
-    """Decide, where that is open, by one more word and the next digit of the cut point."""
-    return is_below | (is_open & (word < digit)), is_open & (word == digit)
+    `below` and `still` have a bit for each look-up of a lane: whether it is below its cut, and whether that
+    is not yet decided.
+    """
+    digit = _word(digits + (word >> 16).to(tl.int64) * 4 + which, word * 0)
+    is_open = (still >> place) & 1
+    below |= (is_open & (more < digit).to(tl.uint32)) << place
+    still ^= (is_open & (more != digit).to(tl.uint32)) << place
+    return below, still
 
 
 @triton.jit
@@ -247,26 +229,28 @@ def _release_kernel(
         undecided |= open_low | open_high
         _put(sums, out, start + j * lanes, count, low + factor * high, shift, scale, largest)
     if tl.max(undecided) > 0:
-        one = _chacha(key, counter, 1)
-        undecided = lane * 0
+        # Bits and not words are kept of each stream, so that these rare lines take no registers from others.
+        below, still = counter * 0, counter * 0
+        for i in tl.static_range(16):
+            _, _, position, cut = _look_up(words[i], entries)
+            below |= (position < cut).to(tl.uint32) << i
+            still |= (position == cut).to(tl.uint32) << i
+        more = _chacha(key, counter, 1)
+        for i in tl.static_range(16):
+            below, still = _narrow(words[i], more[i], i, below, still, digits, 0)
+        if tl.max(still.to(tl.int32)) > 0:
+            more = _chacha(key, counter, 2)
+            for i in tl.static_range(16):
+                below, still = _narrow(words[i], more[i], i, below, still, digits, 1)
+            more = _chacha(key, counter, 3)
+            for i in tl.static_range(16):
+                below, still = _narrow(words[i], more[i], i, below, still, digits, 2)
+            more = _chacha(key, counter, 4)
+            for i in tl.static_range(16):
+                below, still = _narrow(words[i], more[i], i, below, still, digits, 3)
         for j in tl.static_range(8):
-            low, open_low = _settle_once(words[2 * j], one[2 * j], entries, digits)
-            high, open_high = _settle_once(words[2 * j + 1], one[2 * j + 1], entries, digits)
-            undecided |= open_low | open_high
+            cell, other, _, _ = _look_up(words[2 * j], entries)
+            low = _signed(words[2 * j], tl.where(((below >> (2 * j)) & 1) == 1, cell, other))
+            cell, other, _, _ = _look_up(words[2 * j + 1], entries)
+            high = _signed(words[2 * j + 1], tl.where(((below >> (2 * j + 1)) & 1) == 1, cell, other))
             _put(sums, out, start + j * lanes, count, low + factor * high, shift, scale, largest)
-        if tl.max(undecided) > 0:
-            two, three, four = _chacha(key, counter, 2), _chacha(key, counter, 3), _chacha(key, counter, 4)
-            for j in tl.static_range(8):
-                low = _settle(
-                    words[2 * j], one[2 * j], two[2 * j], three[2 * j], four[2 * j], entries, digits
-                )
-                high = _settle(
-                    words[2 * j + 1],
-                    one[2 * j + 1],
-                    two[2 * j + 1],
-                    three[2 * j + 1],
-                    four[2 * j + 1],
-                    entries,
-                    digits,
-                )
-                _put(sums, out, start + j * lanes, count, low + factor * high, shift, scale, largest)

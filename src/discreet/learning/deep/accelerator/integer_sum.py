@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -168,33 +169,48 @@ class IntegerSum:
         self._has_sums = True
         processes.add_up([self._held_total()])
 
-    @torch.no_grad()
     def release(self, bound: float) -> tuple[list[Tensor], float, bool]:
         """Return the noisy mean gradients, the next bound, and whether the noise was private."""
-        plan, source, noise = self._plan, current(), self._noise
-        noise.renew(source)
-        noise.begin()
-        scale = bound * 2**self._shift / (self._integers * float(plan.batch))
+        is_private_noise = self.draw_key()
         if self._waiting is None or self._has_sums:
             self.settle()
-            found, count = self._release_total(scale)
+            found, count = self._release_total(self._scale(bound))
         else:
-            found, count = self._release_waiting(self._waiting, scale)
-        noise.forget()
+            found, count = self._release_batch(self._waiting, self._scale(bound))
+        self._noise.forget()
         self.cleared()  # nothing that is private stays behind
+        plan = self._plan
         if isinstance(plan.clipping, AdaptiveClipping):
             assert count is not None  # noqa: S101 - it has a weight then
-            share = 0.5 + float(count) / scale / (2 * plan.count_weight * float(plan.batch))
+            share = 0.5 + float(count) / self._scale(bound) / (2 * plan.count_weight * float(plan.batch))
             bound = plan.clipping.moved(bound, share)
-        return found, bound, is_private(source.mark(0))
+        return found, bound, is_private_noise
 
+    def draw_key(self) -> bool:
+        """Draw the key of the noise of one step, and return whether it is private."""
+        source = current()
+        self._noise.renew(source)
+        return is_private(source.mark(0))
+
+    def release_alone(self, batch: MeasuredBatch, bound: float) -> list[Tensor]:
+        """Return the noisy mean gradients of a step of one batch, under the key that was drawn last."""
+        found, _ = self._release_batch(batch, self._scale(bound))
+        self._noise.forget()
+        return found
+
+    def _scale(self, bound: float) -> float:
+        """What a grid step is, in a mean gradient."""
+        return bound * 2**self._shift / (self._integers * float(self._plan.batch))
+
+    @torch.no_grad()
     def _release_total(self, scale: float) -> tuple[list[Tensor], Tensor | None]:
         """Add noise to sums over several batches."""
         noisy = self._noisy(self._held_total(), scale)
         count = noisy[-1] if self._plan.count_weight else None
         return self._shaped(noisy[: self._plan.size].split(self._sizes)), count
 
-    def _release_waiting(self, batch: MeasuredBatch, scale: float) -> tuple[list[Tensor], Tensor | None]:
+    @torch.no_grad()
+    def _release_batch(self, batch: MeasuredBatch, scale: float) -> tuple[list[Tensor], Tensor | None]:
         """Add noise to the sums of a single batch, one parameter after the other: there is no total."""
         found: list[Tensor] = [torch.empty(0)] * len(self._sizes)
         for parameters, coefficients in batch.sums():
@@ -263,13 +279,10 @@ def _together(group: list[int], uses: list[list[Use]]) -> list[_Parameters]:
     """Return the forms of the parameters of a group: all that are rows as one, for one pass over them."""
     found, rows = [], list[tuple[int, RowsUse]]()
     for place in group:
-        (first, *others) = uses[place] or [None]
-        if isinstance(first, RowsUse) and not others:
-            rows.append((place, first))
-        elif first is not None:
-            found.append(_Parameters([place], [integer_form(use) for use in uses[place]]))
+        if len(uses[place]) == 1 and isinstance(uses[place][0], RowsUse):
+            rows.append((place, cast("RowsUse", uses[place][0])))
         else:
-            found.append(_Parameters([place], []))
+            found.append(_Parameters([place], [integer_form(use) for use in uses[place]]))
     for kind in {use.rows.dtype: None for _, use in rows}:
         some = [(place, use.rows) for place, use in rows if use.rows.dtype == kind]
         values = torch.cat([one for _, one in some], 1) if len(some) > 1 else some[0][1]

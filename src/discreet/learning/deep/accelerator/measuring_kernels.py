@@ -17,11 +17,9 @@ __all__ = ["gram_products", "keep_slopes", "round_inputs", "summarize"]
 _TO_INTEGER_32 = tl.constexpr(1.5 * 2.0**23)  # added and taken away, it rounds floats below 2^22 to integers
 _TOO_LARGE = tl.constexpr(2.0**100)
 _INFINITE = tl.constexpr(float("inf"))
-_DEPTH, _WIDTH = 64, 1024
 # Shapes of tiles, and how many threads share one, by time measured.
+_TILE, _DEPTH, _WIDTH = 64, 64, 1024
 _GRAM_TILE, _GRAM_DEPTH, _GRAM_WARPS = 64, 128, 4
-_FEW_ROWS, _MANY_ROWS = 16, 32  # that one program reads: many if there are enough programs then
-_ENOUGH = 128
 
 
 def round_inputs(values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -40,13 +38,12 @@ def round_inputs(values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     rows, columns = values.shape
     places = triton.cdiv(rows, 16) * 16
     out = torch.empty(columns, places, dtype=torch.int8, device=values.device)
-    unit = torch.empty(places, dtype=torch.float32, device=values.device)
-    squares = torch.empty(places, dtype=torch.int64, device=values.device)
-    tile = _MANY_ROWS if rows >= _ENOUGH * _MANY_ROWS else _FEW_ROWS
-    _input_kernel[(triton.cdiv(places, tile),)](
-        values, out, unit, squares, rows, columns, places, *values.stride(), tile=tile, depth=_DEPTH
-    )
-    return out, unit[:rows], squares[:rows]
+    unit = torch.empty(rows, dtype=torch.float32, device=values.device)
+    squares = torch.empty(rows, dtype=torch.int64, device=values.device)
+    _unit_kernel[(rows,)](values, unit, squares, columns, *values.stride(), width=_WIDTH)
+    grid = (triton.cdiv(places, _TILE), triton.cdiv(columns, _DEPTH))
+    _input_kernel[grid](values, unit, out, rows, columns, places, *values.stride(), tile=_TILE, depth=_DEPTH)
+    return out, unit, squares
 
 
 def keep_slopes(values: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -147,46 +144,49 @@ def _larger(most, value):
 
 
 @triton.jit
-def _input_kernel(
-    values,
-    out,
-    unit,
-    squares,
-    rows,
-    columns,
-    places,
-    by_row,
-    by_column,
-    tile: tl.constexpr,
-    depth: tl.constexpr,
-):
-    row = tl.program_id(0) * tile + tl.arange(0, tile)
-    start = values + row.to(tl.int64)[:, None] * by_row
-    most = tl.zeros((tile, depth), tl.float32)
-    for first in range(0, columns, depth):
-        column = first + tl.arange(0, depth)
-        inside = (row < rows)[:, None] & (column < columns)[None, :]
-        place = start + column.to(tl.int64)[None, :] * by_column
-        most = _larger(most, tl.load(place, mask=inside, other=0.0).to(tl.float32))
-    largest = tl.max(most, 1)
+def _rounded(value, inverse):
+    """Return the integers up to 127 nearest to a power of two times values."""
+    whole = (value * inverse + _TO_INTEGER_32) - _TO_INTEGER_32
+    return tl.minimum(tl.maximum(whole, -127.0), 127.0).to(tl.int32)
+
+
+@triton.jit
+def _unit_kernel(values, unit, squares, columns, by_row, by_column, width: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    most = tl.zeros((width,), tl.float32)
+    for start in range(0, columns, width):
+        column = start + tl.arange(0, width)
+        place = values + row * by_row + column.to(tl.int64) * by_column
+        most = _larger(most, tl.load(place, mask=column < columns, other=0.0).to(tl.float32))
+    largest = tl.max(most)
     known = largest < _TOO_LARGE
     power, inverse = _power(largest, 7)
-    inverse = tl.where(known, inverse, 0.0)
-    total = tl.zeros((tile, depth), tl.int64)
-    for first in range(0, columns, depth):
-        column = first + tl.arange(0, depth)
-        inside = (row < rows)[:, None] & (column < columns)[None, :]
-        place = start + column.to(tl.int64)[None, :] * by_column
-        value = tl.load(place, mask=inside & known[:, None], other=0.0).to(tl.float32) * inverse[:, None]
-        whole = (value + _TO_INTEGER_32) - _TO_INTEGER_32
-        kept = tl.minimum(tl.maximum(whole, -127.0), 127.0).to(tl.int32)
+    total = tl.zeros((width,), tl.int64)
+    for start in range(0, columns, width):
+        column = start + tl.arange(0, width)
+        place = values + row * by_row + column.to(tl.int64) * by_column
+        value = tl.load(place, mask=column < columns, other=0.0).to(tl.float32)
+        kept = _rounded(tl.where(known, value, 0.0), inverse)
         total += (kept * kept).to(tl.int64)
-        target = out + column.to(tl.int64)[:, None] * places + row.to(tl.int64)[None, :]
-        tl.store(
-            target, tl.trans(kept.to(tl.int8)), mask=(column < columns)[:, None] & (row < places)[None, :]
-        )
-    tl.store(unit + row, tl.where(known, power, _INFINITE), mask=row < places)
-    tl.store(squares + row, tl.sum(total, 1), mask=row < places)
+    tl.store(unit + row, tl.where(known, power, _INFINITE))
+    tl.store(squares + row, tl.sum(total))
+
+
+@triton.jit
+def _input_kernel(
+    values, unit, out, rows, columns, places, by_row, by_column, tile: tl.constexpr, depth: tl.constexpr
+):
+    row = tl.program_id(0) * tile + tl.arange(0, tile)
+    column = tl.program_id(1) * depth + tl.arange(0, depth)
+    power = tl.load(unit + row, mask=row < rows, other=1.0)
+    known = power < _INFINITE
+    inverse = (0x7F000000 - power.to(tl.int32, bitcast=True)).to(tl.float32, bitcast=True)  # of 2^k: 2^-k
+    inside = (known & (row < rows))[:, None] & (column < columns)[None, :]
+    place = values + row.to(tl.int64)[:, None] * by_row + column.to(tl.int64)[None, :] * by_column
+    value = tl.load(place, mask=inside, other=0.0).to(tl.float32)
+    kept = _rounded(value, tl.where(known, inverse, 0.0)[:, None])
+    target = out + column.to(tl.int64)[:, None] * places + row.to(tl.int64)[None, :]
+    tl.store(target, tl.trans(kept.to(tl.int8)), mask=(column < columns)[:, None] & (row < places)[None, :])
 
 
 @triton.jit
