@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from math import ceil, log2
+from math import ceil, log2, prod
 
 import torch
 from torch import Tensor
 
+from discreet.learning.deep.accelerator.convolution_uses import TapRowsUse
 from discreet.learning.deep.accelerator.kernels import (
     add_parts,
     describe_rows,
@@ -26,8 +27,8 @@ from discreet.learning.deep.accelerator.kernels import (
     gram_products,
     round_inputs,
     round_slopes,
-    sum_rounded_rows,
 )
+from discreet.learning.deep.accelerator.row_sum import add_rounded_rows
 from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse, Use
 
 __all__ = ["IntegerForm", "integer_form"]
@@ -77,9 +78,9 @@ class IntegerForm(ABC):
 class _RowForm(IntegerForm):
     """Rows of numbers, rounded one by one."""
 
-    use: RowsUse
+    use: RowsUse | TapRowsUse
 
-    def kept(self) -> RowsUse:
+    def kept(self) -> RowsUse | TapRowsUse:
         return self.use
 
     def mass(self) -> Tensor:
@@ -89,13 +90,16 @@ class _RowForm(IntegerForm):
         return self.use.squares(mass)
 
     def rounding(self) -> float:
-        return _HALF * self.use.rows.shape[1] ** 0.5
+        return _HALF * prod(self.use.rows.shape[1:]) ** 0.5
 
     def most(self) -> None:
         return None
 
     def add_to(self, total: Tensor, coefficients: Tensor) -> None:
-        total.add_(sum_rounded_rows(self.use.rows, coefficients))
+        if isinstance(self.use, TapRowsUse):
+            _, outputs, taps, channels = self.use.rows.shape
+            total = total.view(outputs, channels, taps).transpose(1, 2)
+        add_rounded_rows(total, self.use.rows, coefficients)
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +197,7 @@ def integer_form(use: Use) -> IntegerForm:
         return _outer_form(use)
     if isinstance(use, LookupUse):
         return _LookupForm(use)
-    assert isinstance(use, RowsUse)  # noqa: S101 - there are three kinds
+    assert isinstance(use, RowsUse | TapRowsUse)  # noqa: S101 - there are four kinds
     return _RowForm(use)
 
 

@@ -19,28 +19,11 @@ __all__ = [
     "gram_products",
     "round_inputs",
     "round_slopes",
-    "sum_rounded_rows",
 ]
 
 _TO_INTEGER = tl.constexpr(1.5 * 2.0**52)  # added and taken away, it rounds doubles below 2^51 to integers
 _TO_INTEGER_32 = tl.constexpr(1.5 * 2.0**23)  # the same for floats below 2^22
-_WIDTH = 256
 _TILE, _DEPTH = 64, 64
-
-
-def sum_rounded_rows(rows: Tensor, coefficients: Tensor) -> Tensor:
-    """Return the sum over examples of the integers nearest to coefficient times row.
-
-    A row whose coefficient is 0 adds nothing, whatever it holds.
-    """
-    examples, columns = rows.shape
-    out = torch.zeros(columns, dtype=torch.int64, device=rows.device)
-    # Of few columns, several programs share each, with some of the examples.
-    parts = max(1, min(examples, 1024, 512 * _WIDTH // max(columns, 1)))
-    each = triton.cdiv(examples, parts)
-    grid = (triton.cdiv(columns, _WIDTH), triton.cdiv(examples, each))
-    _sum_kernel[grid](rows, coefficients, out, examples, columns, *rows.stride(), each, width=_WIDTH)
-    return out
 
 
 def describe_rows(values: Tensor) -> tuple[Tensor, Tensor]:
@@ -131,22 +114,6 @@ def gram_products(slopes: Tensor, unit: Tensor, inputs: Tensor, examples: int) -
         depth=_DEPTH,
     )
     return out.sum(1)
-
-
-@triton.jit
-def _sum_kernel(rows, coefficients, out, examples, columns, by_row, by_column, each, width: tl.constexpr):
-    column = tl.program_id(0).to(tl.int64) * width + tl.arange(0, width)
-    inside = column < columns
-    total = tl.zeros((width,), tl.int64)
-    first = tl.program_id(1) * each
-    place = rows + first.to(tl.int64) * by_row + column * by_column
-    for example in range(first, tl.minimum(first + each, examples)):
-        factor = tl.load(coefficients + example)
-        value = tl.load(place, mask=inside, other=0.0)
-        exact = tl.where(factor == 0, 0.0, value.to(tl.float64) * factor)
-        total += ((exact + _TO_INTEGER) - _TO_INTEGER).to(tl.int64)
-        place += by_row
-    tl.atomic_add(out + column, total, mask=inside)
 
 
 @triton.jit
