@@ -91,7 +91,7 @@ def convolution_rows(given: Tensor, slopes: Tensor, geometry: Geometry) -> tuple
     -------
     rows : tensor of bfloat16 (examples, outputs, taps, channels)
     squares : tensor of doubles (examples,)
-        Of the rows as they are stored; not finite if a number of a row is not, or is 2^63 or more.
+        Of the rows as they are stored; not finite if a number is not, or if squares are beyond floats.
     sums : tensor (examples, outputs)
     """
     in_three = geometry.kernel[1] == 3 and given.shape[1] > _FEW_CHANNELS
