@@ -54,6 +54,8 @@ def _transposed_linear(module: nn.Module, given: Tensor, slopes: Tensor) -> dict
 
 def _convolution(module: Any, given: Tensor, slopes: Tensor) -> dict[str, Use]:
     """A linear layer at each position of the output, on the patch of the input that it reads."""
+    if given.is_cuda and (found := _without_patches(module, given, slopes)) is not None:
+        return found
     kind = torch.promote_types(given.dtype, slopes.dtype)  # they differ under autocast
     patches, flat = _patches(module, given.to(kind)), slopes.to(kind).flatten(2)
     bias = RowsUse(flat.sum(2))
@@ -65,6 +67,15 @@ def _convolution(module: Any, given: Tensor, slopes: Tensor) -> dict[str, Use]:
         patches.reshape(examples, module.groups, -1, positions).transpose(2, 3),
     )
     return {"weight": RowsUse(each.flatten(1)), "bias": bias}
+
+
+def _without_patches(module: Any, given: Tensor, slopes: Tensor) -> dict[str, Use] | None:
+    """The same by kernels that read the input where it is, if there are any for this layer and system."""
+    try:
+        from discreet.learning.deep.accelerator.convolution_uses import convolution_uses
+    except ImportError:  # Triton, which sums in doubles do without
+        return None
+    return convolution_uses(module, given, slopes)
 
 
 def _patches(module: Any, given: Tensor) -> Tensor:

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from math import ceil, log2
+from math import ceil, log2, prod
 
 import torch
 from torch import Tensor
 
-from discreet.learning.deep.accelerator.kernels import sum_rounded_rows
+from discreet.learning.deep.accelerator.convolution_uses import TapRowsUse
 from discreet.learning.deep.accelerator.measuring_kernels import (
     gram_products,
     keep_slopes,
@@ -28,6 +28,7 @@ from discreet.learning.deep.accelerator.measuring_kernels import (
     summarize,
 )
 from discreet.learning.deep.accelerator.product_kernels import add_product, round_slopes
+from discreet.learning.deep.accelerator.row_sum import add_rounded_rows
 from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse, Use
 
 __all__ = ["IntegerForm", "integer_form"]
@@ -80,25 +81,28 @@ class IntegerForm(ABC):
 class _RowForm(IntegerForm):
     """Rows of numbers, rounded one by one."""
 
-    use: RowsUse
+    use: RowsUse | TapRowsUse
 
-    def kept(self) -> RowsUse:
+    def kept(self) -> RowsUse | TapRowsUse:
         return self.use
 
     def mass(self) -> Tensor:
         return self.use.mass()
 
     def squares(self) -> Tensor:
-        return self.mass().square()[:, None]
+        return self.use.squares(self.mass())[:, None]
 
     def rounding(self) -> float:
-        return _HALF * self.use.rows.shape[1] ** 0.5
+        return _HALF * prod(self.use.rows.shape[1:]) ** 0.5
 
     def most(self) -> None:
         return None
 
     def add_to(self, total: Tensor, coefficients: Tensor) -> None:
-        total.add_(sum_rounded_rows(self.use.rows, coefficients))
+        if isinstance(self.use, TapRowsUse):
+            _, outputs, taps, channels = self.use.rows.shape
+            total = total.view(outputs, channels, taps).transpose(1, 2)
+        add_rounded_rows(total, self.use.rows, coefficients)
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +213,7 @@ def integer_form(use: Use) -> IntegerForm:
         return _outer_form(use)
     if isinstance(use, LookupUse):
         return _LookupForm(use)
-    assert isinstance(use, RowsUse)  # noqa: S101 - there are three kinds
+    assert isinstance(use, RowsUse | TapRowsUse)  # noqa: S101 - there are four kinds
     return _RowForm(use)
 
 

@@ -1,0 +1,96 @@
+"""What a convolution leaves of its parameters' gradients on an accelerator: rows of 16 bits, measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from torch import Tensor, nn
+from torch.nn import functional
+
+from discreet.learning.deep.accelerator.convolution_rows import Geometry, convolution_rows, fits
+from discreet.learning.deep.uses import RowsUse, Use
+
+__all__ = ["TapRowsUse", "convolution_uses"]
+
+_ROOM = 4
+"""How many times the numbers of slopes and patches a row may have: twice as many as where it has 32 bits."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TapRowsUse(Use):
+    """Gradients written out, of which the squared norms are known.
+
+    Parameters
+    ----------
+    rows : tensor (examples, outputs, taps, channels)
+        The parameter has channels before taps.
+    bounds : tensor of doubles (examples,)
+        The square of each row's norm, from above.
+    """
+
+    rows: Tensor
+    bounds: Tensor
+
+    @property
+    def terms(self) -> int:
+        """One for each example."""
+        return len(self.rows)
+
+    def mass(self) -> Tensor:
+        """The norms, from above: nothing was added up."""
+        return self.bounds.sqrt()
+
+    def squares(self, mass: Tensor) -> Tensor:
+        """Return the squared norms, from above."""
+        del mass
+        return self.bounds
+
+    def each(self) -> Tensor:
+        """Return the rows in the order of the parameter."""
+        return self._ordered().rows.double()
+
+    def weighted_sum(self, factors: Tensor) -> Tensor:
+        """Sum in doubles, in the order of the parameter."""
+        return self._ordered().weighted_sum(factors)
+
+    def without(self, kept: Tensor) -> TapRowsUse:
+        """Return zeros in rows that are not kept."""
+        rows = self.rows.masked_fill(~kept[:, None, None, None], 0)
+        return TapRowsUse(rows, self.bounds.masked_fill(~kept, 0))
+
+    def _ordered(self) -> RowsUse:
+        return RowsUse(self.rows.transpose(2, 3).flatten(1))
+
+
+def convolution_uses(module: Any, given: Tensor, slopes: Tensor) -> dict[str, Use] | None:
+    """Return the uses of a convolution's parameters, or None where patches are better or must do.
+
+    Patches must do for volumes, for channels in groups, and for doubles.
+    """
+    if isinstance(module, nn.Conv3d) or module.groups > 1 or not fits(given, slopes):
+        return None
+    outputs, columns = slopes.shape[1], prod(module.weight.shape[1:])
+    if outputs * columns > _ROOM * prod(slopes.shape[2:]) * (outputs + columns):
+        return None
+    before = module._reversed_padding_repeated_twice[::2][::-1]
+    if module.padding_mode != "zeros":
+        given = functional.pad(given, module._reversed_padding_repeated_twice, mode=module.padding_mode)
+        before = [0] * len(before)
+    geometry = Geometry(
+        kernel=_two(module.kernel_size, 1),
+        stride=_two(module.stride, 1),
+        padding=_two(before, 0),
+        dilation=_two(module.dilation, 1),
+    )
+    if given.dim() == 3:
+        given, slopes = given.unsqueeze(2), slopes.unsqueeze(2)
+    rows, bounds, sums = convolution_rows(given, slopes, geometry)
+    return {"weight": TapRowsUse(rows, bounds), "bias": RowsUse(sums)}
+
+
+def _two(sizes: Any, first: int) -> tuple[int, int]:
+    """Return the sizes of an image; a sequence is one of height 1."""
+    down, right = sizes if len(sizes) == 2 else (first, *sizes)
+    return down, right

@@ -1,0 +1,207 @@
+"""Convolutions on an accelerator: the same gradients as by patches, added up as integers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+import torch
+from torch import nn
+
+from discreet.learning.deep import layers
+from discreet.learning.deep.accelerator.convolution_uses import TapRowsUse, convolution_uses
+from discreet.learning.deep.accelerator.device_noise import DeviceNoise
+from discreet.learning.deep.accelerator.device_plan import INTEGERS, DevicePlan
+from discreet.learning.deep.accelerator.integer_rows import integer_form
+from discreet.learning.deep.accelerator.integer_sum import IntegerSum
+from discreet.learning.deep.clipping import FlatClipping
+from discreet.learning.deep.uses import OuterUse, RowsUse, inner_products, squared_norms
+
+# NumPy, which interprets the kernels where there is no accelerator, tells of what is not a number.
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+CONVOLUTIONS = {
+    "images": (nn.Conv2d(2, 5, (3, 2), stride=(2, 1), padding=(1, 0)), (2, 7, 6)),
+    "images by threes": (nn.Conv2d(9, 5, 3, padding=1), (9, 7, 6)),
+    "without a bias": (nn.Conv2d(9, 5, 3, stride=2, bias=False), (9, 7, 6)),
+    "sequences": (nn.Conv1d(3, 4, 3, stride=2, padding=1), (3, 11)),
+    "sequences by threes": (nn.Conv1d(10, 4, 3, dilation=2, padding=3), (10, 11)),
+    "the same size, by an even kernel": (nn.Conv2d(2, 3, 2, dilation=3, padding="same"), (2, 6, 6)),
+    "nothing around": (nn.Conv2d(2, 3, 2, padding="valid"), (2, 6, 6)),
+    "around a circle": (nn.Conv1d(2, 3, 3, padding=1, padding_mode="circular"), (2, 6)),
+    "with reflections": (nn.Conv2d(9, 3, 3, padding=(2, 1), padding_mode="reflect"), (9, 6, 5)),
+    "points": (nn.Conv2d(4, 3, 1), (4, 3, 5)),
+}
+
+
+def numbers(layer, shape, many=4, seed=3):
+    """Inputs of a layer, and slopes of its output."""
+    torch.manual_seed(seed)
+    inputs = torch.randn(many, *shape, device=DEVICE)
+    return inputs, torch.randn_like(layer.to(DEVICE)(inputs)).detach()
+
+
+def by_patches(layer, inputs, slopes):
+    return layers._convolution(layer.cpu(), inputs.cpu(), slopes.cpu())
+
+
+@pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel:UserWarning")
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+def test_gradients_are_those_by_patches(name):
+    layer, shape = CONVOLUTIONS[name]
+    inputs, slopes = numbers(layer, shape)
+    found = convolution_uses(layer, inputs, slopes)
+    expected = by_patches(layer, inputs, slopes)
+    assert isinstance(found["weight"], TapRowsUse)
+    for part in ("weight", "bias"):
+        exact = expected[part].each()
+        assert (found[part].each().cpu() - exact).norm() <= 0.006 * exact.norm()
+
+
+@pytest.mark.parametrize(
+    ("layer", "shape"),
+    [
+        (nn.Conv3d(2, 3, 2), (2, 4, 5, 4)),
+        (nn.Conv2d(4, 6, 3, groups=2), (4, 6, 5)),
+        (nn.Conv2d(40, 40, 2), (40, 2, 2)),
+    ],
+    ids=["volumes", "groups", "a single position"],
+)
+def test_patches_are_taken_where_they_must_or_are_better(layer, shape):
+    assert convolution_uses(layer, *numbers(layer, shape)) is None
+
+
+def test_doubles_are_left_to_patches():
+    layer, shape = CONVOLUTIONS["points"]
+    inputs, slopes = numbers(layer, shape)
+    assert convolution_uses(layer, inputs, slopes) is not None
+    assert convolution_uses(layer, inputs.double(), slopes.double()) is None
+
+
+class Seen(torch.Tensor):
+    """A tensor that says that it is on an accelerator."""
+
+    is_cuda = True
+
+
+def test_the_rule_of_a_layer_goes_by_where_numbers_are():
+    layer, shape = CONVOLUTIONS["images by threes"]
+    inputs, slopes = numbers(layer, shape)
+    assert not isinstance(by_patches(layer, inputs, slopes)["weight"], TapRowsUse)
+    found = layers.rule_of(layer)(layer, inputs.as_subclass(Seen), slopes.as_subclass(Seen))
+    assert isinstance(found["weight"], TapRowsUse)
+    groups = nn.Conv2d(9, 6, 3, padding=1, groups=3)
+    inputs, slopes = numbers(groups, shape)
+    found = layers.rule_of(groups)(groups, inputs.as_subclass(Seen), slopes.as_subclass(Seen))
+    assert isinstance(found["weight"], RowsUse)
+
+
+def measured(many=3, seed=1):
+    torch.manual_seed(seed)
+    rows = torch.randn(many, 4, 6, 5, device=DEVICE).bfloat16()
+    use = TapRowsUse(rows, rows.double().square().sum((1, 2, 3)) * (1 + 2.0**-16))
+    return use, RowsUse(rows.transpose(2, 3).flatten(1).double())
+
+
+def test_measured_rows_are_rows():
+    use, plain = measured()
+    factors = torch.tensor([0.5, 0.0, 2.0], dtype=torch.float64, device=DEVICE)
+    assert torch.equal(use.each(), plain.each())
+    assert torch.allclose(use.weighted_sum(factors), plain.weighted_sum(factors), rtol=1e-14)
+    assert use.terms == plain.terms == 3
+    assert (use.mass() >= plain.mass()).all()
+    assert torch.equal(use.squares(use.mass()), use.bounds)
+    assert torch.allclose(squared_norms([use], [use.mass()]), plain.squares(plain.mass()), rtol=1e-4)
+
+
+def test_all_numbers_of_a_row_are_rounded():
+    form = integer_form(measured()[0])
+    assert 0.5 * 120**0.5 < form.rounding() < 0.52 * 120**0.5
+    assert form.most() is None
+
+
+def test_rows_that_are_not_kept_are_zeros():
+    use, plain = measured()
+    use.rows[1] = torch.nan
+    use.bounds[1] = torch.nan
+    kept = torch.tensor([True, False, True], device=DEVICE)
+    found = use.without(kept)
+    assert torch.equal(found.each(), plain.without(kept).each())
+    assert found.mass().tolist()[1] == 0
+
+
+def test_measured_rows_meet_other_uses():
+    """Of a layer that is called twice, once on few positions."""
+    use, plain = measured()
+    other = OuterUse(torch.randn(3, 2, 4, device=DEVICE), torch.randn(3, 2, 30, device=DEVICE))
+    assert torch.allclose(inner_products(use, other), (plain.each() * other.each()).sum(1))
+    assert torch.allclose(inner_products(use, use), plain.squares(plain.mass()))
+
+
+def summed(uses, parameters, weights):
+    """The integers of one batch, and which examples count."""
+    plan = DevicePlan(
+        batch=20,
+        population=1000,
+        steps=50,
+        epsilon=1,
+        delta=1e-5,
+        size=sum(parameter.numel() for parameter in parameters),
+        clipping=FlatClipping(0.7),
+    )
+    total = IntegerSum(parameters, [list(range(len(parameters)))], plan, DeviceNoise(plan.stack, DEVICE))
+    counted = total.add(uses, torch.tensor(weights, dtype=torch.float64, device=DEVICE), 0.7)
+    return total._total.tolist(), counted.tolist()
+
+
+def convolved(seed, calls=1):
+    """A convolution of images, called once or more, with the uses of its matrix and bias."""
+    layer = nn.Conv2d(9, 5, 3, padding=1)
+    found = [convolution_uses(layer, *numbers(layer, (9, 7, 6), seed=seed + call)) for call in range(calls)]
+    return list(layer.parameters()), [[use[part] for use in found] for part in ("weight", "bias")]
+
+
+@pytest.mark.parametrize("calls", [1, 2])
+def test_a_batch_is_the_sum_of_its_examples_and_each_is_short_enough(calls):
+    parameters, uses = convolved(7, calls)
+    weights = [1.0, 0.25, 1.0, 0.5]
+    together, counted = summed(uses, parameters, weights)
+    assert all(counted)
+    alone = [
+        summed(uses, parameters, [weight * float(other == place) for other in range(4)])[0]
+        for place, weight in enumerate(weights)
+    ]
+    assert together == [sum(values) for values in zip(*alone, strict=True)]
+    for weight, found in zip(weights, alone, strict=True):
+        length = Fraction(weight) * INTEGERS
+        assert (length * Fraction(99, 100)) ** 2 <= sum(value * value for value in found) <= length**2
+
+
+def test_the_sum_is_that_of_the_rows_in_the_order_of_the_parameter():
+    parameters, uses = convolved(8)
+    found, _ = summed(uses, parameters, [1.0] * 4)
+    each = torch.cat([use.each() for (use,) in uses], 1)
+    expected = (each / each.norm(dim=1, keepdim=True).clamp(min=0.7)).sum(0).tolist()
+    assert max(abs(got / INTEGERS - want) for got, want in zip(found, expected, strict=True)) < 1e-4
+
+
+def test_a_bound_that_is_too_small_would_make_an_example_too_long():
+    """Planted: squares of other numbers than those that are stored."""
+    parameters, uses = convolved(9)
+    (rows,), bias = uses
+    found, _ = summed([[TapRowsUse(rows.rows, rows.bounds / 2)], bias], parameters, [1.0, 0, 0, 0])
+    assert sum(value * value for value in found) > (1.1 * INTEGERS) ** 2
+
+
+@pytest.mark.parametrize("odd", [torch.nan, torch.inf])
+def test_an_example_that_is_not_finite_counts_as_zero(odd):
+    layer = nn.Conv2d(9, 5, 3, padding=1)
+    inputs, slopes = numbers(layer, (9, 7, 6))
+    inputs[2, 1, 1, 1] = odd
+    found = convolution_uses(layer, inputs, slopes)
+    uses, parameters = [[found["weight"]], [found["bias"]]], list(layer.parameters())
+    together, counted = summed(uses, parameters, [1.0] * 4)
+    assert counted == [True, True, False, True]
+    assert together == summed(uses, parameters, [1.0, 1.0, 0.0, 1.0])[0]
