@@ -11,7 +11,7 @@ from torch import nn
 from discreet.learning.deep import layers
 from discreet.learning.deep.accelerator.convolution_uses import TapRowsUse, convolution_uses
 from discreet.learning.deep.accelerator.device_noise import DeviceNoise
-from discreet.learning.deep.accelerator.device_plan import INTEGERS, DevicePlan
+from discreet.learning.deep.accelerator.device_plan import DevicePlan
 from discreet.learning.deep.accelerator.integer_rows import integer_form
 from discreet.learning.deep.accelerator.integer_sum import IntegerSum
 from discreet.learning.deep.clipping import FlatClipping
@@ -140,9 +140,8 @@ def test_measured_rows_meet_other_uses():
     assert torch.allclose(inner_products(use, use), plain.squares(plain.mass()))
 
 
-def summed(uses, parameters, weights):
-    """The integers of one batch, and which examples count."""
-    plan = DevicePlan(
+def plan_for(parameters):
+    return DevicePlan(
         batch=20,
         population=1000,
         steps=50,
@@ -151,14 +150,20 @@ def summed(uses, parameters, weights):
         size=sum(parameter.numel() for parameter in parameters),
         clipping=FlatClipping(0.7),
     )
-    total = IntegerSum(parameters, [list(range(len(parameters)))], plan, DeviceNoise(plan.stack, DEVICE))
+
+
+def summed(uses, parameters, weights):
+    """The integers of one batch, and which examples count."""
+    groups = [list(range(len(parameters)))]
+    total = IntegerSum(parameters, groups, plan_for(parameters), DeviceNoise(DEVICE))
     counted = total.add(uses, torch.tensor(weights, dtype=torch.float64, device=DEVICE), 0.7)
+    total.settle()
     return total._total.tolist(), counted.tolist()
 
 
 def convolved(seed, calls=1):
     """A convolution of images, called once or more, with the uses of its matrix and bias."""
-    layer = nn.Conv2d(9, 5, 3, padding=1)
+    layer = nn.Conv2d(9, 5, 3, padding=1).to(DEVICE)
     found = [convolution_uses(layer, *numbers(layer, (9, 7, 6), seed=seed + call)) for call in range(calls)]
     return list(layer.parameters()), [[use[part] for use in found] for part in ("weight", "bias")]
 
@@ -175,7 +180,7 @@ def test_a_batch_is_the_sum_of_its_examples_and_each_is_short_enough(calls):
     ]
     assert together == [sum(values) for values in zip(*alone, strict=True)]
     for weight, found in zip(weights, alone, strict=True):
-        length = Fraction(weight) * INTEGERS
+        length = Fraction(weight) * plan_for(parameters).integers
         assert (length * Fraction(99, 100)) ** 2 <= sum(value * value for value in found) <= length**2
 
 
@@ -184,7 +189,8 @@ def test_the_sum_is_that_of_the_rows_in_the_order_of_the_parameter():
     found, _ = summed(uses, parameters, [1.0] * 4)
     each = torch.cat([use.each() for (use,) in uses], 1)
     expected = (each / each.norm(dim=1, keepdim=True).clamp(min=0.7)).sum(0).tolist()
-    assert max(abs(got / INTEGERS - want) for got, want in zip(found, expected, strict=True)) < 1e-4
+    longest = plan_for(parameters).integers
+    assert max(abs(got / longest - want) for got, want in zip(found, expected, strict=True)) < 1e-4
 
 
 def test_a_bound_that_is_too_small_would_make_an_example_too_long():
@@ -192,12 +198,12 @@ def test_a_bound_that_is_too_small_would_make_an_example_too_long():
     parameters, uses = convolved(9)
     (rows,), bias = uses
     found, _ = summed([[TapRowsUse(rows.rows, rows.bounds / 2)], bias], parameters, [1.0, 0, 0, 0])
-    assert sum(value * value for value in found) > (1.1 * INTEGERS) ** 2
+    assert sum(value * value for value in found) > (1.1 * plan_for(parameters).integers) ** 2
 
 
 @pytest.mark.parametrize("odd", [torch.nan, torch.inf])
 def test_an_example_that_is_not_finite_counts_as_zero(odd):
-    layer = nn.Conv2d(9, 5, 3, padding=1)
+    layer = nn.Conv2d(9, 5, 3, padding=1).to(DEVICE)
     inputs, slopes = numbers(layer, (9, 7, 6))
     inputs[2, 1, 1, 1] = odd
     found = convolution_uses(layer, inputs, slopes)

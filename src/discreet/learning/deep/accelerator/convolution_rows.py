@@ -63,7 +63,8 @@ def tiles_for(outputs: int, columns: int, *, in_three: bool, is_short: bool) -> 
     high = min(128, max(16, triton.next_power_of_2(outputs)))
     wide = min(64, max(16, triton.next_power_of_2(columns)))
     long = 64 if not in_three or (is_short and high == 128) else 32
-    return Tiles(high, wide, long, warps=8 if high == 128 else 4, stages=3)
+    # One stage: with more, Triton 3.6 lets a product read what the next stage has begun to write.
+    return Tiles(high, wide, long, warps=8 if high == 128 else 4, stages=1)
 
 
 def fits(given: Tensor, slopes: Tensor) -> bool:

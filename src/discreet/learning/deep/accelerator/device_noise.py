@@ -66,20 +66,12 @@ class DeviceNoise:
         blocks = blocks_for(count)
         if self._first + blocks > 2**32:
             raise OverflowError("more noise than one key is for")
-        _release_kernel[(blocks // _LANES,)](
-            sums,
-            out,
-            self._key,
-            self._first,
-            self._entries,
-            self._digits,
-            shift,
-            scale,
-            count,
-            factor=FACTOR,
-            largest=LARGEST,
-            lanes=_LANES,
-        )
+        programs = blocks // _LANES
+        open_programs = torch.empty(programs, dtype=torch.int32, device=sums.device)
+        given = (sums, out, self._key, self._first, self._entries, open_programs, shift, scale, count)
+        common = {"factor": FACTOR, "largest": LARGEST, "lanes": _LANES}
+        _release_kernel[(programs,)](*given, **common)
+        _settle_kernel[(programs,)](*given, self._digits, **common)
         self._first += blocks
 
     def forget(self) -> None:
@@ -107,7 +99,7 @@ def _quarter(a, b, c, d):
 
 
 @triton.jit
-def _chacha(key, counter, stream: tl.constexpr):
+def _chacha(key, counter, stream):
     """Return the sixteen words of a block: number `counter` of a stream."""
     zero = counter * 0
     s0, s1, s2, s3 = zero + 0x61707865, zero + 0x3320646E, zero + 0x79622D32, zero + 0x6B206574
@@ -172,17 +164,24 @@ def _draw(word, entries):
 
 
 @triton.jit
-def _narrow(word, more, place: tl.constexpr, below, still, digits, which: tl.constexpr):
+def _narrow(word, more, place: tl.constexpr, below, still, digits):
     """Decide, where that is open, by one more word and a digit of the cut point.
 
     `below` and `still` have a bit for each look-up of a lane: whether it is below its cut, and whether that
     is not yet decided.
     """
-    digit = _word(digits + (word >> 16).to(tl.int64) * 4 + which, word * 0)
+    digit = _word(digits + (word >> 16).to(tl.int64) * 4, word * 0)
     is_open = (still >> place) & 1
     below |= (is_open & (more < digit).to(tl.uint32)) << place
     still ^= (is_open & (more != digit).to(tl.uint32)) << place
     return below, still
+
+
+@triton.jit
+def _decided(word, entries, is_below):
+    """Return a draw of which it is known whether it is below its cut."""
+    cell, other, _, _ = _look_up(word, entries)
+    return _signed(word, tl.where(is_below == 1, cell, other))
 
 
 @triton.jit
@@ -209,7 +208,7 @@ def _release_kernel(
     key,
     first,
     entries,
-    digits,
+    open_programs,
     shift,
     scale,
     count,
@@ -217,40 +216,55 @@ def _release_kernel(
     largest: tl.constexpr,
     lanes: tl.constexpr,
 ):
+    """Write sums with noise, and which programs have a look-up that is not decided by its word."""
     program = tl.program_id(0)
     lane = tl.arange(0, lanes)
-    counter = first.to(tl.uint32) + (program * lanes + lane).to(tl.uint32)
     start = program.to(tl.int64) * (8 * lanes) + lane
-    words = _chacha(key, counter, 0)
+    words = _chacha(key, first.to(tl.uint32) + (program * lanes + lane).to(tl.uint32), 0)
     undecided = lane * 0
     for j in tl.static_range(8):
         low, open_low = _draw(words[2 * j], entries)
         high, open_high = _draw(words[2 * j + 1], entries)
         undecided |= open_low | open_high
         _put(sums, out, start + j * lanes, count, low + factor * high, shift, scale, largest)
-    if tl.max(undecided) > 0:
-        # Bits and not words are kept of each stream, so that these rare lines take no registers from others.
-        below, still = counter * 0, counter * 0
-        for i in tl.static_range(16):
-            _, _, position, cut = _look_up(words[i], entries)
-            below |= (position < cut).to(tl.uint32) << i
-            still |= (position == cut).to(tl.uint32) << i
-        more = _chacha(key, counter, 1)
-        for i in tl.static_range(16):
-            below, still = _narrow(words[i], more[i], i, below, still, digits, 0)
+    tl.store(open_programs + program, tl.max(undecided))
+
+
+@triton.jit(do_not_specialize=["first", "scale"])
+def _settle_kernel(
+    sums,
+    out,
+    key,
+    first,
+    entries,
+    open_programs,
+    shift,
+    scale,
+    count,
+    digits,
+    factor: tl.constexpr,
+    largest: tl.constexpr,
+    lanes: tl.constexpr,
+):
+    """Draw again where a program has a look-up that was not decided: as before, with more words for it."""
+    program = tl.program_id(0)
+    if tl.load(open_programs + program) == 0:
+        return
+    lane = tl.arange(0, lanes)
+    counter = first.to(tl.uint32) + (program * lanes + lane).to(tl.uint32)
+    start = program.to(tl.int64) * (8 * lanes) + lane
+    words = _chacha(key, counter, 0)
+    below, still = counter * 0, counter * 0
+    for i in tl.static_range(16):
+        _, _, position, cut = _look_up(words[i], entries)
+        below |= (position < cut).to(tl.uint32) << i
+        still |= (position == cut).to(tl.uint32) << i
+    for stream in range(1, 5):
         if tl.max(still.to(tl.int32)) > 0:
-            more = _chacha(key, counter, 2)
+            more = _chacha(key, counter, stream)
             for i in tl.static_range(16):
-                below, still = _narrow(words[i], more[i], i, below, still, digits, 1)
-            more = _chacha(key, counter, 3)
-            for i in tl.static_range(16):
-                below, still = _narrow(words[i], more[i], i, below, still, digits, 2)
-            more = _chacha(key, counter, 4)
-            for i in tl.static_range(16):
-                below, still = _narrow(words[i], more[i], i, below, still, digits, 3)
-        for j in tl.static_range(8):
-            cell, other, _, _ = _look_up(words[2 * j], entries)
-            low = _signed(words[2 * j], tl.where(((below >> (2 * j)) & 1) == 1, cell, other))
-            cell, other, _, _ = _look_up(words[2 * j + 1], entries)
-            high = _signed(words[2 * j + 1], tl.where(((below >> (2 * j + 1)) & 1) == 1, cell, other))
-            _put(sums, out, start + j * lanes, count, low + factor * high, shift, scale, largest)
+                below, still = _narrow(words[i], more[i], i, below, still, digits + (stream - 1))
+    for j in tl.static_range(8):
+        low = _decided(words[2 * j], entries, (below >> (2 * j)) & 1)
+        high = _decided(words[2 * j + 1], entries, (below >> (2 * j + 1)) & 1)
+        _put(sums, out, start + j * lanes, count, low + factor * high, shift, scale, largest)

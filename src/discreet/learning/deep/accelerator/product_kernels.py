@@ -13,8 +13,8 @@ from discreet.learning.deep.accelerator.device_noise import LARGEST
 __all__ = ["add_product", "round_slopes"]
 
 _TO_INTEGER = tl.constexpr(1.5 * 2.0**52)  # added and taken away, it rounds doubles below 2^51 to integers
-_TILE, _DEPTH = 64, 64
-# The shape of a tile of a product, and how many threads share one, by time measured.
+# Shapes of tiles, and how many threads share one, by time measured.
+_TILE, _DEPTH = 128, 16
 _PRODUCT_ROWS, _PRODUCT_COLUMNS, _PRODUCT_DEPTH, _PRODUCT_WARPS = 64, 128, 128, 8
 _TOGETHER = 8
 

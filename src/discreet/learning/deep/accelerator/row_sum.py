@@ -17,7 +17,11 @@ __all__ = ["add_rounded_rows"]
 _TO_INTEGER = tl.constexpr(1.5 * 2.0**52)
 _BITS = 0x4338 << 48
 """Of 1.5 * 2^52 as a double."""
-_HEIGHT, _WIDTH, _WARPS = 8, 1024, 4  # rows and columns that a program reads at once, and its threads over 32
+_HEIGHT, _WIDTH, _WARPS = (
+    16,
+    1024,
+    4,
+)  # rows and columns that a program reads at once, and its threads over 32
 _PROGRAMS = 1024  # that keep an accelerator busy: of few columns, several share each, with some examples
 
 
