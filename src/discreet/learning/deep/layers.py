@@ -102,6 +102,11 @@ def _embedding(module: nn.Embedding, given: Tensor, slopes: Tensor) -> dict[str,
 
 
 def _layer_norm(module: nn.LayerNorm, given: Tensor, slopes: Tensor) -> dict[str, Use]:
+    entries = prod(module.normalized_shape)
+    if (kernels := _normalizing_kernels(given, slopes)) is not None and entries <= kernels.WIDEST:
+        shape = (len(given), -1, entries)
+        found = kernels.layer_norm_rows(given.reshape(shape), slopes.reshape(shape), module.eps)
+        return {"weight": RowsUse(found[0]), "bias": RowsUse(found[1])}
     normal = functional.layer_norm(given, module.normalized_shape, eps=module.eps)
     return _of_normalized(module.normalized_shape, normal, slopes)
 
@@ -118,7 +123,22 @@ def _of_normalized(shape: tuple[int, ...], normal: Tensor, slopes: Tensor) -> di
     return {"weight": RowsUse(by_gain), "bias": RowsUse(slopes.reshape(len(slopes), -1, entries).sum(1))}
 
 
+def _normalizing_kernels(given: Tensor, slopes: Tensor) -> Any:
+    """Return the accelerator's kernels for normalizing layers, if they are for these numbers."""
+    if not given.is_cuda or torch.float64 in (given.dtype, slopes.dtype):
+        return None
+    try:
+        from discreet.learning.deep.accelerator import normalized_rows
+    except ImportError:  # Triton, which sums in doubles do without
+        return None
+    return normalized_rows
+
+
 def _group_norm(module: nn.GroupNorm, given: Tensor, slopes: Tensor) -> dict[str, Use]:
+    each = given.shape[1] // module.num_groups
+    if (kernels := _normalizing_kernels(given, slopes)) is not None and each <= kernels.WIDEST:
+        found = kernels.group_norm_rows(given, slopes, module.num_groups, module.eps)
+        return {"weight": RowsUse(found[0]), "bias": RowsUse(found[1])}
     normal = functional.group_norm(given, module.num_groups, eps=module.eps)
     examples, channels = slopes.shape[:2]
     by_gain = (slopes * normal).reshape(examples, channels, -1).sum(2)

@@ -223,9 +223,10 @@ class PrivateOptimizer(torch.optim.Optimizer):
         self._check_losses(losses, batch)
         assert losses is not None  # noqa: S101 - checked in the line before
         self._check_model()
-        self._finish(
-            batch, total, total.add(self._book.read(losses), batch.weights.to(losses.device), self._bound)
-        )
+        weights = batch.weights
+        if losses.is_cuda:  # which is not waited for
+            weights = weights.pin_memory().to(losses.device, non_blocking=True)
+        self._finish(batch, total, total.add(self._book.read(losses), weights, self._bound))
 
     def run(self, losses: Callable[..., Tensor]) -> Iterator[int]:
         """Take all steps, and yield the number of each when the model has changed.

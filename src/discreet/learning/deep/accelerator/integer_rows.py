@@ -69,12 +69,14 @@ class IntegerForm(ABC):
     def add_to(self, total: Tensor, coefficients: Tensor) -> None:
         """Add the H of all examples to a flat total of integers of 64 bits."""
 
-    def sums(self, size: int, coefficients: Tensor, grid_shift: int) -> Tensor:
-        """Return the sum of all H, flat: integers of 64 bits, or grid steps of 2^grid_shift of 32 bits."""
-        del grid_shift
-        total = torch.zeros(size, dtype=torch.int64, device=coefficients.device)
-        self.add_to(total, coefficients)
-        return total
+    @property
+    def has_steps(self) -> bool:
+        """Whether the sum of all H can be written in grid steps, without a total of 64 bits."""
+        return False
+
+    def write_to(self, steps: Tensor, coefficients: Tensor, grid_shift: int) -> None:
+        """Write the sum of all H in steps of 2^grid_shift, as integers of 32 bits; only if it has them."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,12 +197,12 @@ class _OuterForm(IntegerForm):
             some = slice(start, start + _LONGEST_SUM)
             add_product(total, parts[:, some], self.inputs[:, some], self._shift, 0)
 
-    def sums(self, size: int, coefficients: Tensor, grid_shift: int) -> Tensor:
-        if self.inputs.shape[1] > _LONGEST_SUM:
-            return super().sums(size, coefficients, grid_shift)
-        steps = torch.empty(size, dtype=torch.int32, device=coefficients.device)
+    @property
+    def has_steps(self) -> bool:
+        return self.inputs.shape[1] <= _LONGEST_SUM
+
+    def write_to(self, steps: Tensor, coefficients: Tensor, grid_shift: int) -> None:
         add_product(steps, self._parts(coefficients), self.inputs, self._shift, grid_shift)
-        return steps
 
     def _parts(self, coefficients: Tensor) -> Tensor:
         places, shift = self.inputs.shape[1], self._shift

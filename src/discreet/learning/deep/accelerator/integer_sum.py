@@ -24,6 +24,8 @@ __all__ = ["IntegerSum", "MeasuredBatch"]
 _UP = 1 + 2.0**-24
 _LEAST_NORM = 2.0**-28
 """More than a norm may be too small by, because small floats are 0 (lemma 1)."""
+_AT_ONCE = 2**25
+"""Parameters that get noise together: enough to keep an accelerator busy, of which sums take little memory."""
 _MOST_POSITIONS, _MOST_COLUMNS, _MOST_SIZE = 2**13, 2**17, 2**28  # for which the constants are proven
 
 
@@ -37,6 +39,11 @@ class _Parameters:
 
     places: list[int]
     forms: list[IntegerForm]
+
+    @property
+    def has_steps(self) -> bool:
+        """Whether their sum can be written in grid steps."""
+        return len(self.forms) == 1 and self.forms[0].has_steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,25 +218,42 @@ class IntegerSum:
 
     @torch.no_grad()
     def _release_batch(self, batch: MeasuredBatch, scale: float) -> tuple[list[Tensor], Tensor | None]:
-        """Add noise to the sums of a single batch, one parameter after the other: there is no total."""
+        """Add noise to the sums of a single batch, some parameters at a time: there is no total."""
         found: list[Tensor] = [torch.empty(0)] * len(self._sizes)
-        for parameters, coefficients in batch.sums():
-            sizes = [self._sizes[place] for place in parameters.places]
-            sums = self._summed(parameters, coefficients)
-            for place, part in zip(parameters.places, self._noisy(sums, scale).split(sizes), strict=True):
+        for some, has_steps in self._at_once(batch):
+            places = [place for parameters, _ in some for place in parameters.places]
+            sizes = [sum(self._sizes[place] for place in parameters.places) for parameters, _ in some]
+            if has_steps:
+                sums = torch.empty(sum(sizes), dtype=torch.int32, device=self._device)
+            else:
+                sums = torch.zeros(sum(sizes), dtype=torch.int64, device=self._device)
+            for (parameters, coefficients), part in zip(some, sums.split(sizes), strict=True):
+                for form in parameters.forms:
+                    if has_steps:
+                        form.write_to(part, coefficients, self._shift)
+                    else:
+                        form.add_to(part, coefficients)
+            noisy = self._noisy(sums, scale).split([self._sizes[place] for place in places])
+            for place, part in zip(places, noisy, strict=True):
                 found[place] = part
         count = None if batch.count is None else self._noisy(batch.count.reshape(1), scale)[0]
         return self._shaped(found), count
 
-    def _summed(self, parameters: _Parameters, coefficients: Tensor) -> Tensor:
-        """Return the integers of a batch for some parameters, or grid steps."""
-        size = sum(self._sizes[place] for place in parameters.places)
-        if len(parameters.forms) == 1:
-            return parameters.forms[0].sums(size, coefficients, self._shift)
-        total = torch.zeros(size, dtype=torch.int64, device=self._device)
-        for form in parameters.forms:
-            form.add_to(total, coefficients)
-        return total
+    def _at_once(self, batch: MeasuredBatch) -> Iterator[tuple[list[tuple[_Parameters, Tensor]], bool]]:
+        """Yield parameters whose sums are made and get noise together, and whether those are grid steps."""
+        for has_steps in (True, False):
+            some, size = list[tuple[_Parameters, Tensor]](), 0
+            for parameters, coefficients in batch.sums():
+                if parameters.has_steps is not has_steps:
+                    continue
+                more = sum(self._sizes[place] for place in parameters.places)
+                if some and size + more > _AT_ONCE:
+                    yield some, has_steps
+                    some, size = [], 0
+                some.append((parameters, coefficients))
+                size += more
+            if some:
+                yield some, has_steps
 
     def _noisy(self, sums: Tensor, scale: float) -> Tensor:
         out = torch.empty(sums.numel(), dtype=torch.float32, device=sums.device)
