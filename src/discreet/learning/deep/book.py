@@ -24,7 +24,7 @@ from discreet.learning.deep.layers import GradientRule, rule_of
 from discreet.learning.deep.uses import Use
 from discreet.learning.deep.whole_modules import tensors_of, uses_of_whole
 
-__all__ = ["Book"]
+__all__ = ["Book", "LayerCall"]
 
 _FIRST_AXIS = "examples along the first axis of every layer; expand positions and the like over the batch"
 
@@ -61,6 +61,15 @@ class _Call:
                 f"writes over the input of its {self.watched.title} after the call",
                 "operations that are not in place: x = x + y instead of x += y",
             )
+
+
+@dataclass(frozen=True, eq=False)
+class LayerCall:
+    """One call of a layer: what it was given, and the gradient of each tensor that it returned, or None."""
+
+    watched: _Watched
+    given: tuple[Any, Any]
+    slopes: list[Tensor | None]
 
 
 class Book:
@@ -159,39 +168,50 @@ class Book:
         the first batch, on one example; that no parameter reaches a loss past the book, whenever other layers
         are called than in any batch before.
         """
+        calls, edges, names = self._recorded(losses)
+        if not self._is_probed:
+            self._probe(calls, edges, losses)
+            self._is_probed = True
+        if names not in self._known:
+            self._check_reached(calls, losses)
+            self._known.add(names)
+        return self.uses(_sloped(calls, edges, losses), len(losses))
+
+    def trace(self, losses: Tensor) -> list[LayerCall]:
+        """Return what `read` makes uses of, and close the book.
+
+        Nothing is tried out: layers must be called as in a batch that was read.
+        """
+        calls, edges, names = self._recorded(losses)
+        if names not in self._known:
+            raise ParameterError("losses", "call other layers than before", "the same calls for every batch")
+        return _sloped(calls, edges, losses)
+
+    def uses(self, calls: list[LayerCall], batch: int) -> list[list[Use]]:
+        """Return the uses of every parameter, from the calls that gradients arrive at."""
+        uses: list[list[Use]] = [[] for _ in self._places]
+        for call in calls:
+            self._read_call(call, batch, uses)
+        return uses
+
+    def _recorded(self, losses: Tensor) -> tuple[list[_Call], list[Any], tuple[str, ...]]:
+        """Close the book, and return its calls, where gradients arrive, and which layers were called."""
         calls = self._calls
         self.stop()
         edges = [edge for call in calls for edge in call.edges if edge is not None]
         if not edges or not losses.requires_grad:
             raise _not_of_the_model()
-        if not self._is_probed:
-            self._probe(calls, edges, losses)
-            self._is_probed = True
-        names = tuple(call.watched.name for call in calls)
-        if names not in self._known:
-            self._check_reached(calls, losses)
-            self._known.add(names)
-        slopes = torch.autograd.grad(losses.sum(), edges, allow_unused=True)
-        if all(slope is None for slope in slopes):
-            raise _not_of_the_model()
-        found = iter(slopes)
-        uses: list[list[Use]] = [[] for _ in self._places]
-        for call in calls:
-            own = [next(found) if edge is not None else None for edge in call.edges]
-            if any(slope is not None for slope in own):
-                self._read_call(call, own, len(losses), uses)
-        return uses
+        return calls, edges, tuple(call.watched.name for call in calls)
 
     @torch.no_grad()
-    def _read_call(self, call: _Call, slopes: list[Tensor | None], batch: int, uses: list[list[Use]]) -> None:
-        watched = call.watched
+    def _read_call(self, call: LayerCall, batch: int, uses: list[list[Use]]) -> None:
+        watched, slopes = call.watched, call.slopes
         if any(slope is not None and (slope.dim() == 0 or len(slope) != batch) for slope in slopes):
             raise ParameterError(
                 "model",
                 f"has a {watched.title} whose first axis is not that of the examples",
                 _FIRST_AXIS,
             )
-        call.check_unchanged()
         if watched.rule is None:
             found = uses_of_whole(watched.module, watched.trained, call.given, slopes)
         else:
@@ -242,6 +262,20 @@ class Book:
                     "calls of modules: self.layer(x) instead of functional.linear(x, self.layer.weight); and "
                     "torch.compiler.reset() if it was compiled and called before it was made private",
                 )
+
+
+def _sloped(calls: list[_Call], edges: list[Any], losses: Tensor) -> list[LayerCall]:
+    """Run backward to the layers, and return the calls that the losses depend on."""
+    slopes = torch.autograd.grad(losses.sum(), edges, allow_unused=True)
+    if all(slope is None for slope in slopes):
+        raise _not_of_the_model()
+    rest, found = iter(slopes), []
+    for call in calls:
+        own = [next(rest) if edge is not None else None for edge in call.edges]
+        if any(slope is not None for slope in own):
+            call.check_unchanged()
+            found.append(LayerCall(call.watched, call.given, own))
+    return found
 
 
 def _not_of_the_model() -> ParameterError:

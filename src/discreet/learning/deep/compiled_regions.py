@@ -22,7 +22,7 @@ Hidden = TypeVar("Hidden", bound=Callable[..., Any])
 
 _REASON = (
     "private training looks at what every layer is given and returns; "
-    "allowed: torch.compile without fullgraph=True"
+    "allowed: torch.compile without fullgraph=True, or optimizer.run(losses, compiler=torch.compile)"
 )
 
 

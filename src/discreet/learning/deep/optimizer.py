@@ -24,6 +24,7 @@ from discreet.learning.deep.plan import TrainingPlan
 from discreet.learning.deep.processes import Processes
 from discreet.learning.deep.secret_randomness import SecretRandomness
 from discreet.learning.deep.step_parts import DrawStep, GradientSum, MakeSum, ReleaseStep, StepRecord
+from discreet.learning.deep.traced_batch import BatchReader, Compiler
 from discreet.noise import current
 from discreet.noise import is_private as is_private_result
 from discreet.privacy.events import Event
@@ -220,20 +221,26 @@ class PrivateOptimizer(torch.optim.Optimizer):
             batch, total, total.add(self._book.read(losses), batch.weights.to(losses.device), self._bound)
         )
 
-    def run(self, losses: Callable[..., Tensor]) -> Iterator[int]:
+    def run(self, losses: Callable[..., Tensor], *, compiler: Compiler | None = None) -> Iterator[int]:
         """Take all steps, and yield the number of each when the model has changed.
 
         Parameters
         ----------
         losses : callable
             Takes what a batch holds, such as inputs and labels, and returns the loss of each example.
+        compiler : callable, optional
+            Such as `torch.compile`. After the first step the forward pass, and the backward pass to the
+            layers, are traced without values as one graph, which it compiles. Batches must be tensors.
 
         On an accelerator the first batches are run as in a loop over `batches`; then one is recorded and
         repeated for all others, which saves the time of starting its parts. So `losses` must do the same for
         every batch: what it does besides is done a few times only, and a model that is switched to another
-        mode, or gets other layers, goes on as recorded.
+        mode, or gets other layers, goes on as recorded. All this holds for a compiler, too; masks of dropout
+        are drawn anew for every batch. The guarantee is that of `private`, whatever a compiler rounds
+        otherwise, if it keeps to the third condition there: an example is computed alike in any company.
         """
         captured: CapturedBatch | None = None
+        reader = BatchReader(self._model, self._book, losses, compiler)
         # Only a sum that stays where it is, with a bound that does not move, can be repeated.
         is_fixed = isinstance(self._plan, DevicePlan) and not isinstance(
             self._plan.clipping, AdaptiveClipping
@@ -243,27 +250,29 @@ class PrivateOptimizer(torch.optim.Optimizer):
             batch, total = self._batch, self._sum
             assert batch is not None  # noqa: S101 - `batches` has set it
             assert total is not None  # noqa: S101 - and it
+            if self.has_updated and tried > 0 and reader.begin(rows):
+                captured, tried = None, 0
             if not (is_fixed and can_be_captured(rows) and tried >= _BATCHES_BEFORE_CAPTURE):
                 tried += 1
-                self.step(losses(*rows) if isinstance(rows, list | tuple) else losses(rows))
+                if reader.traced is None:
+                    self.step(reader.losses(rows))
+                else:
+                    self._book.stop()
+                    counted = self._adding(reader, total)(rows, batch.weights.to(reader.traced.device))
+                    self._check_model()
+                    self._finish(batch, total, counted)
             else:
                 if captured is None or places != self._places_in_memory():
                     places = self._places_in_memory()
-                    captured = CapturedBatch(self._adding(losses, total), rows, batch.weights)
+                    captured = CapturedBatch(self._adding(reader, total), rows, batch.weights)
                 self._book.stop()
                 self._check_model()
                 self._finish(batch, total, captured.repeat(rows, batch.weights))
             if self.has_updated:
                 yield self._taken
 
-    def _adding(
-        self, losses: Callable[..., Tensor], total: GradientSum
-    ) -> Callable[[list[Tensor], Tensor], Tensor]:
-        def add(rows: list[Tensor], weights: Tensor) -> Tensor:
-            self._book.open()
-            return total.add(self._book.read(losses(*rows)), weights, self._bound)
-
-        return add
+    def _adding(self, reader: BatchReader, total: GradientSum) -> Callable[[list[Tensor], Tensor], Tensor]:
+        return lambda rows, weights: total.add(reader.uses(rows), weights, self._bound)
 
     def _places_in_memory(self) -> list[int]:
         return [value.data_ptr() for value in (*self._model.buffers(), *self._model.parameters())]
