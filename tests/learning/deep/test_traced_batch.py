@@ -109,6 +109,14 @@ def test_a_graph_reads_the_weights_and_buffers_of_now():
     torch.testing.assert_close(written(traced.uses([rows])), written(book.read(squares(model, rows))))
 
 
+def test_a_model_that_gets_another_buffer_is_refused():
+    model, rows = nn.Linear(3, 2), torch.randn(4, 3)
+    _, traced = read_and_traced(model, rows, as_it_is)
+    model.register_buffer("later", torch.zeros(2))
+    with pytest.raises(ParameterError, match="other parameters or buffers"):
+        traced.uses([rows])
+
+
 class Dropping(nn.Module):
     """Masks of the first layer's outputs reach the second layer."""
 

@@ -71,13 +71,18 @@ class TracedBatch:
                 "tensors in tuples, lists and mappings, or no compiler",
             )
         self._calls: list[tuple[Any, list[Any], Any]] = []
-        self._examples, self.device = 0, torch.device("cpu")
+        self._examples, self.device, self._names = 0, torch.device("cpu"), list(self._held())
         self._compiled = compiler(self._traced(leaves))
 
     def uses(self, rows: Any) -> list[list[Use]]:
         """Return the uses of every parameter, as `Book.read` does of the same losses."""
+        held = self._held()
+        if list(held) != self._names:
+            raise ParameterError(
+                "model", "has other parameters or buffers than before", "those it began with"
+            )
         with torch.no_grad(), torch.autocast(self.device.type, enabled=False):  # which the graph has inside
-            found = iter(self._compiled(self._held(), tree_flatten(rows)[0]))
+            found = iter(self._compiled(*held.values(), *tree_flatten(rows)[0]))
         calls = []
         for watched, leaves, shape in self._calls:
             own = [next(found) if leaf is _RETURNED else leaf for leaf in leaves]
@@ -89,14 +94,16 @@ class TracedBatch:
 
     def _traced(self, leaves: list[Tensor]) -> nn.Module:
         """Return the graph, and note which of its outputs belong to which call."""
+        held = self._held()
 
-        def flat(held: dict[str, Tensor], rows: list[Tensor]) -> list[Tensor]:
-            return self._flat(held, rows)
+        def flat(*given: Tensor) -> list[Tensor]:
+            named = dict(zip(held, given[: len(held)], strict=True))
+            return self._flat(named, list(given[len(held) :]))
 
         trace = make_fx(flat, tracing_mode="fake", _allow_non_fake_inputs=True)
         try:
             with torch._dynamo.config.patch(error_on_nested_fx_trace=False):  # parts may be compiled already
-                return trace(self._held(), leaves)
+                return trace(*held.values(), *leaves)
         except RuntimeError as error:
             raise ParameterError(
                 "losses",
