@@ -16,7 +16,7 @@ def linear_data(count=200, width=3):
 
 def small_run(model=None, data=None, optimizer=torch.optim.SGD, **options):
     """A private optimizer of a linear model, and the model."""
-    model = model or nn.Linear(3, 1)
+    model = nn.Linear(3, 1) if model is None else model
     stated = {"epsilon": 2, "delta": 1e-5, "batch": 20, "steps": 3, "physical": 8} | options
     data = linear_data() if data is None else data
     return private(optimizer(model.parameters(), lr=0.1), model, data, **stated), model

@@ -19,11 +19,12 @@ from torch.autograd.graph import get_gradient_edge
 from torch.utils._pytree import tree_map
 
 from discreet.errors import ParameterError
+from discreet.learning.deep.compiled_regions import first_of_two_passes, uncompiled
 from discreet.learning.deep.layers import GradientRule, rule_of
 from discreet.learning.deep.uses import Use
 from discreet.learning.deep.whole_modules import tensors_of, uses_of_whole
 
-__all__ = ["Book"]
+__all__ = ["Book", "LayerCall"]
 
 _FIRST_AXIS = "examples along the first axis of every layer; expand positions and the like over the batch"
 
@@ -62,6 +63,15 @@ class _Call:
             )
 
 
+@dataclass(frozen=True, eq=False)
+class LayerCall:
+    """One call of a layer: what it was given, and the gradient of each tensor that it returned, or None."""
+
+    watched: _Watched
+    given: tuple[Any, Any]
+    slopes: list[Tensor | None]
+
+
 class Book:
     """Records the calls of a model's layers, and turns losses into the gradients of each example.
 
@@ -84,6 +94,7 @@ class Book:
         self._places = {id(parameter): place for place, parameter in enumerate(parameters)}
         self._is_open = self._is_probed = False
         self._calls: list[_Call] = []
+        self._known: set[tuple[str, ...]] = set()
         watched = list(self._watch(model, "", set()))
         reached = {id(value) for one in watched for value in one.trained.values()}
         if reached != self._trained:
@@ -97,7 +108,8 @@ class Book:
         """Remove the hooks."""
         for handle in self._handles:
             handle.remove()
-        self._handles, self._calls, self._is_open = [], [], False
+        self.stop()
+        self._handles = []
         for module in self._model.modules():
             _watched.discard(module)
 
@@ -122,9 +134,9 @@ class Book:
         return {name: value for name, value in named if id(value) in self._trained}
 
     def _recorder(self, watched: _Watched) -> Callable[..., None]:
-        def record(module: nn.Module, args: Any, kwargs: Any, returned: Any) -> None:
-            outputs = [value for value in tensors_of(returned) if value.requires_grad]
-            if not self._is_open or not outputs:
+        @uncompiled
+        def record(args: Any, kwargs: Any, returned: Any) -> None:
+            if not any(value.requires_grad for value in tensors_of(returned)):
                 return
             given = tree_map(
                 lambda value: value.detach() if isinstance(value, Tensor) else value, (args, kwargs)
@@ -135,7 +147,11 @@ class Book:
             ]
             self._calls.append(_Call(watched, given, versions, edges))
 
-        return record
+        def watch(module: nn.Module, args: Any, kwargs: Any, returned: Any) -> None:
+            if self._is_open:
+                record(args, kwargs, returned)
+
+        return watch
 
     def open(self) -> None:
         """Start to record the calls of one forward pass."""
@@ -149,35 +165,53 @@ class Book:
         """Return the uses of every parameter, from the losses of the examples, and close the book.
 
         The gradient of example i is that of its loss. That no loss depends on another example is tried out in
-        the first batch, on one example.
+        the first batch, on one example; that no parameter reaches a loss past the book, whenever other layers
+        are called than in any batch before.
         """
-        calls, self._calls, self._is_open = self._calls, [], False
-        edges = [edge for call in calls for edge in call.edges if edge is not None]
-        if not edges or not losses.requires_grad:
-            raise ParameterError(
-                "losses", "do not come from the model", "the losses of this batch, from model(…)"
-            )
+        calls, edges, names = self._recorded(losses)
         if not self._is_probed:
             self._probe(calls, edges, losses)
             self._is_probed = True
-        found = iter(torch.autograd.grad(losses.sum(), edges, allow_unused=True))
+        if names not in self._known:
+            self._check_reached(calls, losses)
+            self._known.add(names)
+        return self.uses(_sloped(calls, edges, losses), len(losses))
+
+    def trace(self, losses: Tensor) -> list[LayerCall]:
+        """Return what `read` makes uses of, and close the book.
+
+        Nothing is tried out: layers must be called as in a batch that was read.
+        """
+        calls, edges, names = self._recorded(losses)
+        if names not in self._known:
+            raise ParameterError("losses", "call other layers than before", "the same calls for every batch")
+        return _sloped(calls, edges, losses)
+
+    def uses(self, calls: list[LayerCall], batch: int) -> list[list[Use]]:
+        """Return the uses of every parameter, from the calls that gradients arrive at."""
         uses: list[list[Use]] = [[] for _ in self._places]
         for call in calls:
-            slopes = [next(found) if edge is not None else None for edge in call.edges]
-            if any(slope is not None for slope in slopes):
-                self._read_call(call, slopes, len(losses), uses)
+            self._read_call(call, batch, uses)
         return uses
 
+    def _recorded(self, losses: Tensor) -> tuple[list[_Call], list[Any], tuple[str, ...]]:
+        """Close the book, and return its calls, where gradients arrive, and which layers were called."""
+        calls = self._calls
+        self.stop()
+        edges = [edge for call in calls for edge in call.edges if edge is not None]
+        if not edges or not losses.requires_grad:
+            raise _not_of_the_model()
+        return calls, edges, tuple(call.watched.name for call in calls)
+
     @torch.no_grad()
-    def _read_call(self, call: _Call, slopes: list[Tensor | None], batch: int, uses: list[list[Use]]) -> None:
-        watched = call.watched
+    def _read_call(self, call: LayerCall, batch: int, uses: list[list[Use]]) -> None:
+        watched, slopes = call.watched, call.slopes
         if any(slope is not None and (slope.dim() == 0 or len(slope) != batch) for slope in slopes):
             raise ParameterError(
                 "model",
                 f"has a {watched.title} whose first axis is not that of the examples",
                 _FIRST_AXIS,
             )
-        call.check_unchanged()
         if watched.rule is None:
             found = uses_of_whole(watched.module, watched.trained, call.given, slopes)
         else:
@@ -194,9 +228,9 @@ class Book:
             uses[self._places[id(parameter)]].append(found[name])
 
     def _probe(self, calls: list[_Call], edges: list[Any], losses: Tensor) -> None:
-        """Refuse a model where a loss has a gradient at another example, or that hides parameters."""
+        """Refuse a model where a loss has a gradient at another example."""
         row = len(losses) // 2
-        found = iter(torch.autograd.grad(losses[row], edges, allow_unused=True, retain_graph=True))
+        found = iter(first_of_two_passes(losses[row], edges))
         others = torch.arange(len(losses)) != row
         for call in calls:
             for edge in call.edges:
@@ -210,29 +244,51 @@ class Book:
                         "losses of which each depends on its own example: no batch normalization, and "
                         'reduction="none" instead of a mean',
                     )
-        self._check_reached(calls, losses)
 
     def _check_reached(self, calls: list[_Call], losses: Tensor) -> None:
         """Refuse parameters that reach the loss past the modules that own them."""
-        recorded = [id(value) for call in calls for value in call.watched.trained.values()]
+        counts, reached = _arrivals(losses)
+        used = [call for call in calls if any(edge.node in reached for edge in call.edges if edge)]
+        recorded = [id(value) for call in used for value in call.watched.trained.values()]
         whole = {
-            id(value)
-            for call in calls
-            if call.watched.rule is None
-            for value in call.watched.trained.values()
+            id(value) for call in used if call.watched.rule is None for value in call.watched.trained.values()
         }
-        for parameter, arrivals in _arrivals(losses).items():
+        for parameter, arrivals in counts.items():
             past = parameter not in whole and arrivals > recorded.count(parameter)
             if parameter in self._trained and past:
                 raise ParameterError(
                     "model",
                     "uses a parameter outside of the module that owns it",
-                    "calls of modules: self.layer(x) instead of functional.linear(x, self.layer.weight)",
+                    "calls of modules: self.layer(x) instead of functional.linear(x, self.layer.weight); and "
+                    "torch.compiler.reset() if it was compiled and called before it was made private",
                 )
 
 
-def _arrivals(losses: Tensor) -> dict[int, int]:
-    """Count, for every parameter that the losses depend on, the operations that read it."""
+def _sloped(calls: list[_Call], edges: list[Any], losses: Tensor) -> list[LayerCall]:
+    """Run backward to the layers, and return the calls that the losses depend on."""
+    slopes = torch.autograd.grad(losses.sum(), edges, allow_unused=True)
+    if all(slope is None for slope in slopes):
+        raise _not_of_the_model()
+    rest, found = iter(slopes), []
+    for call in calls:
+        own = [next(rest) if edge is not None else None for edge in call.edges]
+        if any(slope is not None for slope in own):
+            call.check_unchanged()
+            found.append(LayerCall(call.watched, call.given, own))
+    return found
+
+
+def _not_of_the_model() -> ParameterError:
+    return ParameterError(
+        "losses",
+        "do not come from the model",
+        "the losses of this batch, from model(…); and torch.compiler.reset() if it was compiled and called "
+        "before it was made private",
+    )
+
+
+def _arrivals(losses: Tensor) -> tuple[dict[int, int], set[Any]]:
+    """Count, for every parameter that the losses depend on, the operations that read it; and return all."""
     counts: dict[int, int] = {}
     waiting: list[Any] = [losses.grad_fn]
     seen = set(waiting)
@@ -245,4 +301,4 @@ def _arrivals(losses: Tensor) -> dict[int, int]:
             elif node not in seen:
                 seen.add(node)
                 waiting.append(node)
-    return counts
+    return counts, seen

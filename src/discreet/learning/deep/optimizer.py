@@ -14,12 +14,14 @@ from discreet.accounting.epsilon_and_delta import epsilon as tight_epsilon
 from discreet.accounting.ladder import Ladder, ladder
 from discreet.array_types import Integers
 from discreet.errors import ParameterError
-from discreet.learning.deep.accelerator.captured_batch import CapturedBatch, can_be_captured
+from discreet.learning.deep.accelerator.captured_batch import can_be_captured
 from discreet.learning.deep.accelerator.device_plan import DevicePlan
+from discreet.learning.deep.accelerator.recorded_steps import RecordedSteps
 from discreet.learning.deep.book import Book
 from discreet.learning.deep.clipping import AdaptiveClipping
 from discreet.learning.deep.epoch_plan import EpochPlan
 from discreet.learning.deep.example_rows import ExampleRows, PhysicalBatch
+from discreet.learning.deep.held_model import HeldModel
 from discreet.learning.deep.plan import TrainingPlan
 from discreet.learning.deep.processes import Processes
 from discreet.learning.deep.secret_randomness import SecretRandomness
@@ -31,6 +33,7 @@ from discreet.learning.deep.step_parts import (
     ReleaseStep,
     StepRecord,
 )
+from discreet.learning.deep.traced_batch import BatchReader, Compiler
 from discreet.noise import current
 from discreet.noise import is_private as is_private_result
 from discreet.privacy.events import Event
@@ -39,7 +42,6 @@ from discreet.privacy.rational import Number
 __all__ = ["PrivateOptimizer"]
 
 _MOST_COUNTED = 256  # batches whose examples that were left out have not been read from the device
-
 _BATCHES_BEFORE_CAPTURE = 3  # in which libraries of the accelerator set themselves up
 
 _PLAN = "is fixed when training starts: the noise was chosen for it"
@@ -91,7 +93,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
         self._is_private = _draws_privately()  # slots of epochs have been drawn
         self._sum: GradientSum | None = None
         self._batch: PhysicalBatch | None = None
-        self._held: list[tuple[Tensor, int, int]] = []
+        self._held = HeldModel(model, self._parameters)
         self._is_drawing = False
         self._randomness = SecretRandomness()
         self.has_updated = False
@@ -189,7 +191,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
                 self._is_private = self._is_private and _draws_privately()
                 for batch in self._rows.batches(*drawn):
                     self._batch = batch
-                    self._held = self._held_values()
+                    self._held.hold()
                     self._book.open()
                     yield batch.rows
                     if self._batch is not None:
@@ -213,100 +215,84 @@ class PrivateOptimizer(torch.optim.Optimizer):
             One number for each example of the batch, padding included, each computed from its example alone:
             ``functional.cross_entropy(model(inputs), labels, reduction="none")``.
         """
-        batch, total = self._batch, self._sum
-        if batch is None or total is None:
-            raise ParameterError(
-                "step",
-                "is taken without a batch, or twice with one",
-                "one step for each of optimizer.batches()",
-            )
+        batch, total = self._held_batch()
         self._check_losses(losses, batch)
         assert losses is not None  # noqa: S101 - checked in the line before
-        self._check_model()
-        weights = batch.weights
-        if losses.is_cuda:  # which is not waited for
-            weights = weights.pin_memory().to(losses.device, non_blocking=True)
+        self._held.check()
+        weights = _moved(batch.weights, losses.device)
         self._finish(batch, total, total.add(self._book.read(losses), weights, self._bound))
 
-    def run(self, losses: Callable[..., Tensor]) -> Iterator[int]:
+    def run(self, losses: Callable[..., Tensor], *, compiler: Compiler | None = None) -> Iterator[int]:
         """Take all steps, and yield the number of each when the model has changed.
 
         Parameters
         ----------
         losses : callable
             Takes what a batch holds, such as inputs and labels, and returns the loss of each example.
+        compiler : callable, optional
+            Such as `torch.compile`. After the first step the forward pass, and the backward pass to the
+            layers, are traced without values as one graph, which it compiles. Batches must be tensors.
 
         On an accelerator the first batches are run as in a loop over `batches`; then one is recorded and
         repeated for all others, which saves the time of starting its parts. So `losses` must do the same for
         every batch: what it does besides is done a few times only, and a model that is switched to another
-        mode, or gets other layers, goes on as recorded.
+        mode, or gets other layers, goes on as recorded. All this holds for a compiler, too; masks of dropout
+        are drawn anew for every batch. The guarantee is that of `private`, whatever a compiler rounds
+        otherwise, if it keeps to the third condition there: an example is computed alike in any company.
         """
+        reader = BatchReader(self._model, self._book, losses, compiler)
+        recorded = RecordedSteps(reader.uses, self._bound)
         # Only a sum that stays where it is, with a bound that does not move, can be repeated.
         is_fixed = isinstance(self._plan, DevicePlan) and not isinstance(
             self._plan.clipping, AdaptiveClipping
         )
-        captured: dict[bool, CapturedBatch[Any]] = {}
-        tried, places = 0, list[int]()
+        tried = 0
         for rows in self.batches():
-            batch, total = self._batch, self._sum
-            assert batch is not None  # noqa: S101 - `batches` has set it
-            assert total is not None  # noqa: S101 - and it
-            if not (is_fixed and can_be_captured(rows) and tried >= _BATCHES_BEFORE_CAPTURE):
-                tried += 1
-                self.step(losses(*rows) if isinstance(rows, list | tuple) else losses(rows))
+            if self.has_updated and tried > 0 and reader.begin(rows):
+                recorded.clear()
+                tried = 0
+            if is_fixed and can_be_captured(rows) and tried >= _BATCHES_BEFORE_CAPTURE:
+                self._repeat(recorded, rows)
             else:
-                held = cast("DeviceSum", total)
-                is_whole = batch.is_only and self._processes.is_alone
-                places_now = [place for *_, place in self._held]
-                if places != places_now:
-                    places = places_now
-                    captured.clear()
-                if is_whole not in captured:
-                    work = (self._whole_step if is_whole else self._measuring)(losses, held)
-                    captured[is_whole] = CapturedBatch(work, rows, batch.weights)
-                self._book.stop()
-                self._repeat(captured[is_whole], held, rows, is_whole=is_whole)
+                tried += 1
+                self._take(reader, rows)
             if self.has_updated:
                 yield self._taken
 
-    def _measuring(
-        self, losses: Callable[..., Tensor], total: DeviceSum
-    ) -> Callable[[list[Tensor], Tensor], Any]:
-        """Return what measures a batch."""
-
-        def measure(rows: list[Tensor], weights: Tensor) -> Any:
-            self._book.open()
-            return total.measure(self._book.read(losses(*rows)), weights, self._bound)
-
-        return measure
-
-    def _whole_step(
-        self, losses: Callable[..., Tensor], total: DeviceSum
-    ) -> Callable[[list[Tensor], Tensor], Any]:
-        """Return what measures a batch and adds noise to its sum."""
-        measure = self._measuring(losses, total)
-
-        def work(rows: list[Tensor], weights: Tensor) -> Any:
-            measured = measure(rows, weights)
-            return measured.counted, total.release_alone(measured, self._bound)
-
-        return work
-
-    def _repeat(self, captured: CapturedBatch[Any], total: DeviceSum, rows: Any, *, is_whole: bool) -> None:
-        """Take a batch by repeating what was recorded."""
-        batch = self._batch
-        assert batch is not None  # noqa: S101 - `run` has seen it
-        if not is_whole:
-            total.settle()  # what is repeated is in the place of what was repeated before
-            measured = captured.repeat(rows, batch.weights)
-            self._check_model()
-            self._finish(batch, total, total.take(measured).clone())
+    def _take(self, reader: BatchReader, rows: Any) -> None:
+        """Take a batch as in a loop."""
+        if reader.traced is None:
+            self.step(reader.losses(rows))
             return
-        is_private = total.draw_key()
-        counted, means = captured.repeat(rows, batch.weights)
-        self._check_model()
-        self._end_batch(batch, counted.clone())
+        batch, total = self._held_batch()
+        self._book.stop()
+        counted = total.add(reader.uses(rows), _moved(batch.weights, reader.traced.device), self._bound)
+        self._held.check()
+        self._finish(batch, total, counted)
+
+    def _repeat(self, recorded: RecordedSteps, rows: Any) -> None:
+        """Take a batch by repeating what was recorded."""
+        batch, total = self._held_batch()
+        self._book.stop()
+        given = cast("DeviceSum", total), rows, batch.weights, self._held.places
+        if not (batch.is_only and self._processes.is_alone):
+            counted = recorded.add(*given)
+            self._held.check()
+            self._finish(batch, total, counted)
+            return
+        counted, means, is_private = recorded.release(*given)
+        self._held.check()
+        self._end_batch(batch, counted)
         self._change_model(means, is_private=is_private)
+
+    def _held_batch(self) -> tuple[PhysicalBatch, GradientSum]:
+        if self._batch is None or self._sum is None:
+            raise ParameterError(
+                "step",
+                "is taken without a batch, or twice with one",
+                "one step for each of optimizer.batches()",
+            )
+        return self._batch, self._sum
 
     def _finish(self, batch: PhysicalBatch, total: GradientSum, counted: Tensor) -> None:
         """Note which examples of a batch count; with the last batch of a step, change the model."""
@@ -352,34 +338,9 @@ class PrivateOptimizer(torch.optim.Optimizer):
         if not isinstance(losses, Tensor):
             raise ParameterError("losses", "are missing", allowed)
         if losses.shape != batch.weights.shape:
-            problem = (
-                "are one number, such as a mean or a sum"
-                if losses.dim() == 0
-                else "are not one for each example"
-            )
+            is_one = losses.dim() == 0
+            problem = "are one number, such as a mean or a sum" if is_one else "are not one for each example"
             raise ParameterError("losses", problem, allowed)
-
-    def _check_model(self) -> None:
-        now = [id(value) for value in self._model.parameters() if value.requires_grad]
-        if now != [id(value) for value in self._parameters]:
-            raise ParameterError(
-                "model", "has other trained parameters than at the start", "dp.learning.private again"
-            )
-        held = self._held_values()
-        if len(held) != len(self._held) or any(
-            value is not before or state != state_before
-            for (value, *state), (before, *state_before) in zip(held, self._held, strict=True)
-        ):
-            raise ParameterError(
-                "model",
-                "changes a buffer or parameter in its forward pass, which carries examples into checkpoints",
-                "modules without running statistics",
-            )
-
-    def _held_values(self) -> list[tuple[Tensor, int, int]]:
-        """Return all that a checkpoint of the model holds, with how often and where it was written."""
-        values = [*self._model.buffers(), *self._model.parameters()]
-        return [(value, value._version, value.data_ptr()) for value in values]
 
     def close(self) -> None:
         """End the run: remove the hooks from the model, and close the journal."""
@@ -419,6 +380,11 @@ class PrivateOptimizer(torch.optim.Optimizer):
         self._taken = max(self._taken, charges * self._plan.steps_per_charge)
         self._bound = float(account["bound"])
         self._is_private = self._is_private and bool(account["is_private"])
+
+
+def _moved(weights: Tensor, device: torch.device) -> Tensor:
+    """Return weights on a device, which is not waited for."""
+    return weights.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else weights.to(device)
 
 
 def _draws_privately() -> bool:

@@ -1,0 +1,58 @@
+"""What a model holds during a batch: it is to be the same after the forward pass as before."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from discreet.errors import ParameterError
+
+__all__ = ["HeldModel"]
+
+
+class HeldModel:
+    """Notes the parameters and buffers of a model, and refuses changes of them.
+
+    A checkpoint holds buffers, too: one that a forward pass writes to would carry examples past the noise.
+
+    Parameters
+    ----------
+    model : nn.Module
+    parameters : list of tensors
+        Those that are trained.
+    """
+
+    def __init__(self, model: nn.Module, parameters: list[Tensor]) -> None:
+        self._model, self._trained = model, [id(value) for value in parameters]
+        self._held = self._now()
+
+    def hold(self) -> None:
+        """Note what the model holds now."""
+        self._held = self._now()
+
+    @property
+    def places(self) -> list[int]:
+        """Where in memory all of it was."""
+        return [place for *_, place in self._held]
+
+    def check(self) -> None:
+        """Refuse a model that holds other values than when that was noted, or trains other parameters."""
+        now = self._now()
+        trained = [id(value) for value, *_ in now if isinstance(value, nn.Parameter) and value.requires_grad]
+        if trained != self._trained:
+            raise ParameterError(
+                "model", "has other trained parameters than at the start", "dp.learning.private again"
+            )
+        if len(now) != len(self._held) or any(
+            value is not before or state != state_before
+            for (value, *state), (before, *state_before) in zip(now, self._held, strict=True)
+        ):
+            raise ParameterError(
+                "model",
+                "changes a buffer or parameter in its forward pass, which carries examples into checkpoints",
+                "modules without running statistics",
+            )
+
+    def _now(self) -> list[tuple[Tensor, int, int]]:
+        """Return all values, with how often and where each was written."""
+        values = [*self._model.buffers(), *self._model.parameters()]
+        return [(value, value._version, value.data_ptr()) for value in values]
