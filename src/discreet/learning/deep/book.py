@@ -51,11 +51,11 @@ class _Call:
 
     watched: _Watched
     given: tuple[Any, Any]
-    versions: list[int]
+    versions: list[tuple[Tensor, int]]
     edges: list[Any]
 
     def check_unchanged(self) -> None:
-        if self.versions != [value._version for value in tensors_of(self.given)]:
+        if any(value._version != version for value, version in self.versions):
             raise ParameterError(
                 "model",
                 f"writes over the input of its {self.watched.title} after the call",
@@ -136,16 +136,13 @@ class Book:
     def _recorder(self, watched: _Watched) -> Callable[..., None]:
         @uncompiled
         def record(args: Any, kwargs: Any, returned: Any) -> None:
-            if not any(value.requires_grad for value in tensors_of(returned)):
+            outputs = tensors_of(returned)
+            if not any(value.requires_grad for value in outputs):
                 return
-            given = tree_map(
-                lambda value: value.detach() if isinstance(value, Tensor) else value, (args, kwargs)
-            )
-            versions = [value._version for value in tensors_of(given)]
-            edges = [
-                get_gradient_edge(value) if value.requires_grad else None for value in tensors_of(returned)
-            ]
-            self._calls.append(_Call(watched, given, versions, edges))
+            given = _detached(args, kwargs)
+            read = tensors_of(given[0][0] if len(args) == 1 and not kwargs else given)
+            edges = [get_gradient_edge(value) if value.requires_grad else None for value in outputs]
+            self._calls.append(_Call(watched, given, [(value, value._version) for value in read], edges))
 
         def watch(module: nn.Module, args: Any, kwargs: Any, returned: Any) -> None:
             if self._is_open:
@@ -262,6 +259,13 @@ class Book:
                     "calls of modules: self.layer(x) instead of functional.linear(x, self.layer.weight); and "
                     "torch.compiler.reset() if it was compiled and called before it was made private",
                 )
+
+
+def _detached(args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """Return what a layer was given, apart from how it was made; mostly it is one tensor."""
+    if not kwargs and all(isinstance(value, Tensor) for value in args):
+        return tuple(value.detach() for value in args), kwargs
+    return tree_map(lambda value: value.detach() if isinstance(value, Tensor) else value, (args, kwargs))
 
 
 def _sloped(calls: list[_Call], edges: list[Any], losses: Tensor) -> list[LayerCall]:

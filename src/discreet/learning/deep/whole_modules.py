@@ -17,9 +17,8 @@ __all__ = ["tensors_of", "uses_of_whole"]
 
 def tensors_of(values: Any) -> list[Tensor]:
     """Return the tensors of floating-point numbers in what a module was given or returned, in order."""
-    return [
-        value for value in tree_flatten(values)[0] if isinstance(value, Tensor) and value.is_floating_point()
-    ]
+    leaves = [values] if isinstance(values, Tensor) else tree_flatten(values)[0]
+    return [value for value in leaves if isinstance(value, Tensor) and value.is_floating_point()]
 
 
 def uses_of_whole(
