@@ -37,7 +37,7 @@ def test_norms_of_outer_products_are_from_above():
             for column in range(5)
         ]
         assert sum(value**2 for value in gradient) <= sum(
-            Fraction(float(part)) for part in form.squares()[place]
+            Fraction(float(value)) for part in form.squares() for value in part[place]
         )
 
 

@@ -94,13 +94,22 @@ def test_examples_are_summarized(positions):
     count = 2 * positions
     slopes, slope_unit, largest, slope_squares = keep_slopes(numbers(count, 5))
     inputs, input_unit, input_squares = round_inputs(numbers(count, 7, seed=2, scale=100.0))
-    found = summarize(slope_squares, slope_unit, largest, input_squares, input_unit, 2)
+    given = (slope_squares, slope_unit, largest, input_squares, input_unit)
+    mass, share, reach, limit = summarize(*given, 2, share=0.5, step=3.0, most=7.0)
     lengths = inputs[:, :count].double().norm(dim=0)
     each = (slopes.double() * slope_unit[:, None]).norm(dim=1) * lengths * input_unit
     most = largest.double() * slope_unit * input_unit
-    for place, expected in enumerate((each, lengths)):
-        assert torch.allclose(found[:, place], expected.reshape(2, -1).sum(1), rtol=1e-14)
-    assert torch.equal(found[:, 2], most.reshape(2, -1).amax(1))
+    assert torch.allclose(mass, each.reshape(2, -1).sum(1), rtol=1e-14)
+    assert torch.allclose(share, 0.5 * mass.square(), rtol=1e-14)
+    assert torch.allclose(reach, 3 * lengths.reshape(2, -1).sum(1), rtol=1e-14)
+    assert torch.allclose(limit, 7 / most.reshape(2, -1).amax(1), rtol=1e-14)
+
+
+def test_without_slopes_the_largest_coefficient_is_finite():
+    zeros = torch.zeros(1, 3, device=DEVICE)
+    slopes, inputs = keep_slopes(zeros), round_inputs(zeros)
+    given = (slopes[3], slopes[1], slopes[2], inputs[2], inputs[1])
+    assert summarize(*given, 1, share=1.0, step=1.0, most=1.0)[3].tolist() == [2.0**100]
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ __all__ = ["LARGEST", "DeviceNoise", "blocks_for"]
 
 _LANES = 128  # blocks of the cipher in one program, each for eight draws; by time measured
 _DRAWS = 8
+_SETTLED = 32  # blocks whose draws are drawn again together if one of them is not decided
 LARGEST = 2**30
 """Sums in grid steps are cut off here, so that they fit into 32 bits with their noise."""
 
@@ -67,11 +68,11 @@ class DeviceNoise:
         if self._first + blocks > 2**32:
             raise OverflowError("more noise than one key is for")
         programs = blocks // _LANES
-        open_programs = torch.empty(programs, dtype=torch.int32, device=sums.device)
-        given = (sums, out, self._key, self._first, self._entries, open_programs, shift, scale, count)
-        common = {"factor": FACTOR, "largest": LARGEST, "lanes": _LANES}
+        is_open = torch.empty(blocks // _SETTLED, dtype=torch.int32, device=sums.device)
+        given = (sums, out, self._key, self._first, self._entries, is_open, shift, scale, count)
+        common = {"factor": FACTOR, "largest": LARGEST, "lanes": _LANES, "settled": _SETTLED}
         _release_kernel[(programs,)](*given, **common)
-        _settle_kernel[(programs,)](*given, self._digits, **common)
+        _settle_kernel[(programs,)](*given, self._digits, **common, num_warps=1)
         self._first += blocks
 
     def forget(self) -> None:
@@ -208,15 +209,16 @@ def _release_kernel(
     key,
     first,
     entries,
-    open_programs,
+    is_open,
     shift,
     scale,
     count,
     factor: tl.constexpr,
     largest: tl.constexpr,
     lanes: tl.constexpr,
+    settled: tl.constexpr,
 ):
-    """Write sums with noise, and which programs have a look-up that is not decided by its word."""
+    """Write sums with noise, and which blocks have a look-up that is not decided by its word."""
     program = tl.program_id(0)
     lane = tl.arange(0, lanes)
     start = program.to(tl.int64) * (8 * lanes) + lane
@@ -227,7 +229,9 @@ def _release_kernel(
         high, open_high = _draw(words[2 * j + 1], entries)
         undecided |= open_low | open_high
         _put(sums, out, start + j * lanes, count, low + factor * high, shift, scale, largest)
-    tl.store(open_programs + program, tl.max(undecided))
+    parts: tl.constexpr = lanes // settled
+    found = tl.max(tl.reshape(undecided, (parts, settled)), 1)
+    tl.store(is_open + program * parts + tl.arange(0, parts), found)
 
 
 @triton.jit(do_not_specialize=["first", "scale"])
@@ -237,7 +241,7 @@ def _settle_kernel(
     key,
     first,
     entries,
-    open_programs,
+    is_open,
     shift,
     scale,
     count,
@@ -245,26 +249,31 @@ def _settle_kernel(
     factor: tl.constexpr,
     largest: tl.constexpr,
     lanes: tl.constexpr,
+    settled: tl.constexpr,
 ):
-    """Draw again where a program has a look-up that was not decided: as before, with more words for it."""
+    """Draw again where a block has a look-up that was not decided: as before, with more words for it."""
+    parts: tl.constexpr = lanes // settled
     program = tl.program_id(0)
-    if tl.load(open_programs + program) == 0:
+    some = tl.load(is_open + program * parts + tl.arange(0, parts))
+    if tl.max(some) == 0:
         return
-    lane = tl.arange(0, lanes)
-    counter = first.to(tl.uint32) + (program * lanes + lane).to(tl.uint32)
-    start = program.to(tl.int64) * (8 * lanes) + lane
-    words = _chacha(key, counter, 0)
-    below, still = counter * 0, counter * 0
-    for i in tl.static_range(16):
-        _, _, position, cut = _look_up(words[i], entries)
-        below |= (position < cut).to(tl.uint32) << i
-        still |= (position == cut).to(tl.uint32) << i
-    for stream in range(1, 5):
-        if tl.max(still.to(tl.int32)) > 0:
-            more = _chacha(key, counter, stream)
+    for part in range(parts):
+        if tl.load(is_open + program * parts + part) > 0:
+            lane = part * settled + tl.arange(0, settled)
+            counter = first.to(tl.uint32) + (program * lanes + lane).to(tl.uint32)
+            start = program.to(tl.int64) * (8 * lanes) + lane
+            words = _chacha(key, counter, 0)
+            below, still = counter * 0, counter * 0
             for i in tl.static_range(16):
-                below, still = _narrow(words[i], more[i], i, below, still, digits + (stream - 1))
-    for j in tl.static_range(8):
-        low = _decided(words[2 * j], entries, (below >> (2 * j)) & 1)
-        high = _decided(words[2 * j + 1], entries, (below >> (2 * j + 1)) & 1)
-        _put(sums, out, start + j * lanes, count, low + factor * high, shift, scale, largest)
+                _, _, position, cut = _look_up(words[i], entries)
+                below |= (position < cut).to(tl.uint32) << i
+                still |= (position == cut).to(tl.uint32) << i
+            for stream in range(1, 5):
+                if tl.max(still.to(tl.int32)) > 0:
+                    more = _chacha(key, counter, stream)
+                    for i in tl.static_range(16):
+                        below, still = _narrow(words[i], more[i], i, below, still, digits + (stream - 1))
+            for j in tl.static_range(8):
+                low = _decided(words[2 * j], entries, (below >> (2 * j)) & 1)
+                high = _decided(words[2 * j + 1], entries, (below >> (2 * j + 1)) & 1)
+                _put(sums, out, start + j * lanes, count, low + factor * high, shift, scale, largest)

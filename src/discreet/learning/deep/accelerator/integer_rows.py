@@ -54,8 +54,8 @@ class IntegerForm(ABC):
         """For each example, a sum of norms of terms that add up to its gradient."""
 
     @abstractmethod
-    def squares(self) -> Tensor:
-        """Numbers that add up to the squared norm of each gradient, or more: (examples, some)."""
+    def squares(self) -> list[Tensor]:
+        """Numbers that add up to the squared norm of each gradient, or more: each (examples, some)."""
 
     @abstractmethod
     def rounding(self) -> Tensor | float:
@@ -91,8 +91,8 @@ class _RowForm(IntegerForm):
     def mass(self) -> Tensor:
         return self.use.mass()
 
-    def squares(self) -> Tensor:
-        return self.use.squares(self.mass())[:, None]
+    def squares(self) -> list[Tensor]:
+        return [self.use.squares(self.mass())[:, None]]
 
     def rounding(self) -> float:
         return _HALF * prod(self.use.rows.shape[1:]) ** 0.5
@@ -119,9 +119,9 @@ class _LookupForm(IntegerForm):
     def mass(self) -> Tensor:
         return self.use.mass()
 
-    def squares(self) -> Tensor:
+    def squares(self) -> list[Tensor]:
         mass = self.mass()
-        return torch.stack([self.use.squares(mass), _DOUBLES * mass.square()], 1)
+        return [self.use.squares(mass)[:, None], _DOUBLES * mass.square()[:, None]]
 
     def rounding(self) -> float:
         _, positions, columns = self.use.slopes.shape
@@ -149,8 +149,10 @@ class _OuterForm(IntegerForm):
     inputs : tensor of int8 (columns, places)
         The inputs' integers, with as many places as positions of all examples, and some zeros after them.
     input_unit : tensor (examples times positions,)
-    summary : tensor (examples, 3)
-        Masses, sums of norms of integers, and largest slopes (`summarize`).
+    summary : tensor (4, examples)
+        Masses, what is added to squares for rounding, roundings, and largest coefficients (`summarize`).
+    shift : int
+        Log2 of a unit of H.
     """
 
     slopes: Tensor
@@ -158,15 +160,11 @@ class _OuterForm(IntegerForm):
     inputs: Tensor
     input_unit: Tensor
     summary: Tensor
+    shift: int
 
     @property
     def _examples(self) -> int:
-        return len(self.summary)
-
-    @property
-    def _shift(self) -> int:
-        """Log2 of a unit of H: so that an input with a single entry fits, with slopes of usual shape."""
-        return max(0, ceil(2.03 - 0.5 * log2(self.slopes.shape[1])))
+        return self.summary.shape[1]
 
     def kept(self) -> OuterUse:
         shape = (self._examples, len(self.slopes) // self._examples, -1)
@@ -175,37 +173,37 @@ class _OuterForm(IntegerForm):
         return OuterUse(slopes.reshape(shape), inputs.reshape(shape))
 
     def mass(self) -> Tensor:
-        return self.summary[:, 0]
+        return self.summary[0]
 
-    def squares(self) -> Tensor:
+    def squares(self) -> list[Tensor]:
         """By Gram matrices, whose rounding is a share of the squared mass (lemma 1)."""
-        exact = self.mass().square()[:, None]
+        share = self.summary[1][:, None]
         if len(self.slopes) == self._examples:  # one position
-            return exact
-        found = gram_products(self.slopes, self.slope_unit, self.inputs, self.input_unit, self._examples)
-        return torch.cat([found, exact * (2.0**-16 + self.slopes.shape[1] * 2.0**-30)], 1)
+            return [share]
+        given = (self.slopes, self.slope_unit, self.inputs, self.input_unit)
+        return [gram_products(*given, self._examples), share]
 
     def rounding(self) -> Tensor:
-        return self.summary[:, 1] * (_HALF * 2**self._shift * self.slopes.shape[1] ** 0.5)
+        return self.summary[2]
 
     def most(self) -> Tensor:
-        return (_LARGEST_SLOPE * 2**self._shift) / self.summary[:, 2].clamp(min=2.0**-100)
+        return self.summary[3]
 
     def add_to(self, total: Tensor, coefficients: Tensor) -> None:
         parts = self._parts(coefficients)
         for start in range(0, self.inputs.shape[1], _LONGEST_SUM):
             some = slice(start, start + _LONGEST_SUM)
-            add_product(total, parts[:, some], self.inputs[:, some], self._shift, 0)
+            add_product(total, parts[:, some], self.inputs[:, some], self.shift, 0)
 
     @property
     def has_steps(self) -> bool:
         return self.inputs.shape[1] <= _LONGEST_SUM
 
     def write_to(self, steps: Tensor, coefficients: Tensor, grid_shift: int) -> None:
-        add_product(steps, self._parts(coefficients), self.inputs, self._shift, grid_shift)
+        add_product(steps, self._parts(coefficients), self.inputs, self.shift, grid_shift)
 
     def _parts(self, coefficients: Tensor) -> Tensor:
-        places, shift = self.inputs.shape[1], self._shift
+        places, shift = self.inputs.shape[1], self.shift
         return round_slopes(self.slopes, self.slope_unit, self.input_unit, coefficients, places, shift)
 
 
@@ -226,5 +224,18 @@ def _as_floats(values: Tensor) -> Tensor:
 def _outer_form(use: OuterUse) -> _OuterForm:
     slopes, slope_unit, largest, slope_squares = keep_slopes(_as_floats(use.left).flatten(0, 1))
     inputs, input_unit, input_squares = round_inputs(_as_floats(use.right).flatten(0, 1))
-    given = (slope_squares, slope_unit, largest, input_squares, input_unit)
-    return _OuterForm(slopes, slope_unit, inputs, input_unit, summarize(*given, len(use.left)))
+    rows = slopes.shape[1]
+    # So that an input with a single entry fits, with slopes of usual shape.
+    shift = max(0, ceil(2.03 - 0.5 * log2(rows)))
+    summary = summarize(
+        slope_squares,
+        slope_unit,
+        largest,
+        input_squares,
+        input_unit,
+        len(use.left),
+        share=1.0 if use.positions == 1 else 2.0**-16 + rows * 2.0**-30,
+        step=_HALF * 2**shift * rows**0.5,
+        most=float(_LARGEST_SLOPE * 2**shift),
+    )
+    return _OuterForm(slopes, slope_unit, inputs, input_unit, summary, shift)

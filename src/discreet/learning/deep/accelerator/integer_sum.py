@@ -14,6 +14,7 @@ from discreet.errors import ParameterError
 from discreet.learning.deep.accelerator.device_noise import DeviceNoise
 from discreet.learning.deep.accelerator.device_plan import DevicePlan
 from discreet.learning.deep.accelerator.integer_rows import IntegerForm, integer_form
+from discreet.learning.deep.accelerator.side_streams import SideStreams
 from discreet.learning.deep.clipping import AdaptiveClipping
 from discreet.learning.deep.processes import Processes
 from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse, Use, inner_products
@@ -317,14 +318,15 @@ def _together(group: list[int], uses: list[list[Use]]) -> list[_Parameters]:
 def _norms(group: list[_Parameters], weights: Tensor) -> Tensor:
     """Bound the norm of each example's gradient by all parameters of a group, from above."""
     parts = [torch.zeros_like(weights)[:, None]]
-    for forms in (parameters.forms for parameters in group):
-        parts += [form.squares() for form in forms]
-        parts += [
-            2 * inner_products(one.kept(), other.kept())[:, None] for one, other in combinations(forms, 2)
-        ]
-        if len(forms) > 1:
-            masses = torch.stack([form.mass() for form in forms]).sum(0)
-            parts.append(2.0**-24 * masses.square()[:, None])
+    with SideStreams() as streams:  # Gram matrices keep few circuits busy
+        for form in (form for parameters in group for form in parameters.forms):
+            with streams.next():
+                parts += form.squares()
+    for forms in (parameters.forms for parameters in group if len(parameters.forms) > 1):
+        pairs = combinations([form.kept() for form in forms], 2)
+        parts += [2 * inner_products(one, other)[:, None] for one, other in pairs]
+        masses = torch.stack([form.mass() for form in forms]).sum(0)
+        parts.append(2.0**-24 * masses.square()[:, None])
     squares = torch.cat(parts, 1).sum(1)
     # An overflow may have either sign, and may not pass for a short gradient.
     squares = torch.where(squares.isfinite(), squares.clamp(min=0), torch.inf)

@@ -17,6 +17,7 @@ __all__ = ["gram_products", "keep_slopes", "round_inputs", "summarize"]
 _TO_INTEGER_32 = tl.constexpr(1.5 * 2.0**23)  # added and taken away, it rounds floats below 2^22 to integers
 _TOO_LARGE = tl.constexpr(2.0**100)
 _INFINITE = tl.constexpr(float("inf"))
+_SMALLEST = tl.constexpr(2.0**-100)  # of what is divided by
 # Shapes of tiles, and how many threads share one, by time measured.
 _TILE, _DEPTH, _WIDTH = 64, 64, 1024
 _GRAM_TILE, _GRAM_DEPTH, _GRAM_WARPS = 64, 128, 4
@@ -75,16 +76,21 @@ def summarize(
     input_squares: Tensor,
     input_unit: Tensor,
     examples: int,
+    *,
+    share: float,
+    step: float,
+    most: float,
 ) -> Tensor:
-    """Return three numbers for each example, in doubles: (examples, 3).
+    """Return four numbers for each example, in doubles: (4, examples).
 
-    They are the sum over positions of the products of the norms of slopes and inputs; the sum of the norms of
-    the inputs' integers; and the largest absolute value of slopes, times the units of slopes and inputs.
+    They are the mass, which is the sum over positions of the products of the norms of slopes and inputs;
+    `share` times its square; `step` times the sum of the norms of the inputs' integers; and `most` over the
+    largest absolute value of slopes, times the units of slopes and inputs.
     """
-    out = torch.empty(examples, 3, dtype=torch.float64, device=slope_unit.device)
+    out = torch.empty(4, examples, dtype=torch.float64, device=slope_unit.device)
     positions = len(slope_unit) // examples
     given = (slope_squares, slope_unit, slope_largest, input_squares, input_unit)
-    _summary_kernel[(examples,)](*given, out, positions, width=128)
+    _summary_kernel[(examples,)](*given, out, positions, share, step, most, width=128)
     return out
 
 
@@ -225,26 +231,30 @@ def _summary_kernel(
     input_unit,
     out,
     positions,
+    share,
+    step,
+    most,
     width: tl.constexpr,
 ):
-    example = tl.program_id(0).to(tl.int64)
+    example = tl.program_id(0)
     mass = tl.zeros((width,), tl.float64)
     reach = tl.zeros((width,), tl.float64)
-    most = tl.zeros((width,), tl.float64)
+    largest = tl.zeros((width,), tl.float64)
     for start in range(0, positions, width):
         position = start + tl.arange(0, width)
         inside = position < positions
-        place = example * positions + position
-        unit = tl.load(slope_unit + place, mask=inside, other=0.0).to(tl.float64)
-        unit *= tl.load(input_unit + place, mask=inside, other=0.0).to(tl.float64)
+        place = example.to(tl.int64) * positions + position
+        unit = _both(slope_unit, input_unit, place, inside)
         length = tl.sqrt(tl.load(input_squares + place, mask=inside, other=0).to(tl.float64))
         mass += tl.sqrt(tl.load(slope_squares + place, mask=inside, other=0.0)) * length * unit
         reach += length
         size = tl.load(slope_largest + place, mask=inside, other=0.0).to(tl.float64) * unit
-        most = tl.where(size < _INFINITE, tl.maximum(most, size), _INFINITE)
-    tl.store(out + example * 3, tl.sum(mass))
-    tl.store(out + example * 3 + 1, tl.sum(reach))
-    tl.store(out + example * 3 + 2, tl.max(most))
+        largest = tl.where(size < _INFINITE, tl.maximum(largest, size), _INFINITE)
+    total = tl.sum(mass)
+    tl.store(out + example, total)
+    tl.store(out + tl.num_programs(0) + example, total * total * share)
+    tl.store(out + 2 * tl.num_programs(0) + example, tl.sum(reach) * step)
+    tl.store(out + 3 * tl.num_programs(0) + example, most / tl.maximum(tl.max(largest), _SMALLEST))
 
 
 @triton.jit
