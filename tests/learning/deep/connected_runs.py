@@ -26,7 +26,7 @@ def main() -> None:
     torch.set_num_threads(1)
     distributed.init_process_group("gloo", f"file://{folder}/meeting", rank=rank, world_size=ranks)
     if noise == "none":
-        clipped_sum.sample_rounded_gaussian = lambda variance, size, source: np.zeros(size, np.int64)
+        clipped_sum.sample_layered_gaussian = lambda variance, size, source: np.zeros(size, np.int64)
     generator = torch.Generator().manual_seed(3)
     rows = torch.randn(40, 3, generator=generator)
     own = slice(rank * 40 // ranks, (rank + 1) * 40 // ranks)

@@ -23,7 +23,8 @@ from discreet.learning.deep.clipping import (
 )
 from discreet.learning.deep.plan import GRID_STEPS, TrainingPlan
 from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse
-from discreet.noise import current, replay, sample_rounded_gaussian
+from discreet.noise import current, replay
+from discreet.noise.layered_gaussian import sample_layered_gaussian
 from effort import examples
 from learning.deep.gradient_oracle import booked, oracle
 from significance import FALSE_ALARM
@@ -209,7 +210,7 @@ def test_the_noise_is_the_law_that_is_charged():
     with replay(7):
         (found,), bound, is_private = ClippedSum([torch.zeros(2, 3)], [[0]], plan).release(0.7)
     with replay(7):
-        noise = sample_rounded_gaussian(Fraction(plan.variance), 6, current())
+        noise = sample_layered_gaussian(Fraction(plan.variance), 6, current())
     assert not is_private
     assert bound == 0.7
     assert (found.flatten().numpy() == noise * (0.7 / (GRID_STEPS * 20))).all()

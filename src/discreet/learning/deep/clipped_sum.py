@@ -15,7 +15,8 @@ from discreet.learning.deep.epoch_plan import EpochPlan
 from discreet.learning.deep.plan import GRID_STEPS, TrainingPlan
 from discreet.learning.deep.processes import Processes
 from discreet.learning.deep.uses import LookupUse, OuterUse, Use, squared_norms
-from discreet.noise import current, is_private, sample_rounded_gaussian
+from discreet.noise import current, is_private
+from discreet.noise.layered_gaussian import sample_layered_gaussian
 
 __all__ = ["ClippedSum"]
 
@@ -101,7 +102,7 @@ class ClippedSum:
         Rounded normal noise is added to the integers: from here on everything is public.
         """
         plan, source = self._plan, current()
-        noisy = sample_rounded_gaussian(Fraction(plan.variance), plan.drawn, source)
+        noisy = sample_layered_gaussian(Fraction(plan.variance), plan.drawn, source)
         noisy += self.steps()
         noisy = source.mark(noisy)
         values = np.asarray(noisy)
