@@ -240,10 +240,10 @@ def sample_layered_gaussian(variance: Fraction, size: int, source: Source) -> ND
         layers.values.take(here, mode="clip", out=values)
         words &= mask
         values += words.view(np.int64)
+        values >>= 1
         rest.append(np.flatnonzero(here >= layers.decided) + start)
     lanes = np.concatenate(rest) if rest else np.empty(0, np.intp)
-    drawn[lanes] = _rest_values(layers, len(lanes), layers.trials(size), source)
-    drawn >>= 1
+    drawn[lanes] = _rest_values(layers, len(lanes), layers.trials(size), source) >> 1
     return drawn
 
 

@@ -176,7 +176,7 @@ def test_all_uses_of_a_parameter_are_added_at_once():
     """Beside a total of 2^33, each of three uses alone would be lost; together they round once."""
     uses = [RowsUse(torch.full((2, 1), 0.1)) for _ in range(3)]
     total = ClippedSum([torch.zeros(1)], [[0]], plan_for(1, FlatClipping(2.0**18)))
-    total._totals[0][0] = 2.0**33
+    total._totals[0] = torch.tensor([2.0**33], dtype=torch.float64)
     total.add([uses], torch.ones(2, dtype=torch.float64), 2.0**18)
     ulp = 2.0**-19
     assert abs(float(total._totals[0][0]) - 2.0**33 - 0.6 * 2.0**-18) <= ulp / 2
@@ -213,7 +213,31 @@ def test_the_noise_is_the_law_that_is_charged():
         noise = sample_layered_gaussian(Fraction(plan.variance), 6, current())
     assert not is_private
     assert bound == 0.7
-    assert (found.flatten().numpy() == noise * (0.7 / (GRID_STEPS * 20))).all()
+    assert (found.flatten().numpy() == (noise * (0.7 / (GRID_STEPS * 20))).astype(np.float32)).all()
+
+
+def test_what_is_released_is_the_sum_on_the_grid_and_its_noise():
+    """Number for number, over several parameters, parts in the cache and batches; doubles stay doubles."""
+    for kind in (torch.float32, torch.float64):
+        rows = [torch.randn(3, size, dtype=kind) for size in (40_000, 7, 16_384)]
+        parameters = [torch.zeros(row.shape[1], dtype=kind) for row in rows]
+        plan = plan_for(56_391, AdaptiveClipping(0.7))
+        total = ClippedSum(parameters, [[0, 1, 2]], plan)
+        for _ in range(2):
+            total.add([[RowsUse(row)] for row in rows], torch.ones(3, dtype=torch.float64), 0.7)
+        each = torch.cat(rows, 1).double()
+        exact = 2 * (each * (1 / each.norm(dim=1, keepdim=True).clamp(min=0.7))).sum(0).numpy() * GRID_STEPS
+        assert np.abs(total.steps()[:-1] - exact).max() <= 0.6
+        with replay(3):
+            found, bound, _ = total.release(0.7)
+        with replay(3):
+            noise = sample_layered_gaussian(Fraction(plan.variance), plan.drawn, current())
+        released = (total.steps() + noise) * (0.7 / (GRID_STEPS * 20))
+        assert [one.dtype for one in found] == [kind] * 3
+        expected = released[:-1].astype(np.float32 if kind == torch.float32 else np.float64)
+        assert np.array_equal(torch.cat(found).numpy(), expected)
+        share = 0.5 + released[-1] / (0.7 / (GRID_STEPS * 20)) / (2 * plan.count_weight * 20)
+        assert bound == pytest.approx(plan.clipping.moved(0.7, share))
 
 
 @pytest.mark.statistical

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
+from functools import reduce
 
 import numpy as np
 import torch
@@ -25,6 +27,7 @@ _NORM_ROUNDING = 2.0**-24
 _TERM_SHARE = 2.0**-20
 """Keeps the rounding of a sum of products below 2^-32 for each example (lemma 3)."""
 _UP = 1 + 2.0**-40
+_IN_CACHE = 1 << 14  # numbers that are rounded at once
 _MOST_POSITIONS, _MOST_SIZE = 2**13, 2**28  # for which the constants above are proven
 
 
@@ -45,12 +48,9 @@ class ClippedSum:
     ) -> None:
         if any(parameter.numel() > _MOST_SIZE for parameter in parameters):
             raise ParameterError("model", "has a parameter of more than 2^28 numbers", "smaller parameters")
-        self._shapes = [parameter.shape for parameter in parameters]
+        self._parameters = parameters
         self._groups, self._plan = groups, plan
-        self._totals = [
-            torch.zeros(parameter.numel(), dtype=torch.float64, device=parameter.device)
-            for parameter in parameters
-        ]
+        self._totals: list[Tensor | None] = [None] * len(parameters)  # until something is added
         self._count = 0
 
     @torch.no_grad()
@@ -69,7 +69,9 @@ class ClippedSum:
             factors = torch.where(finite & kept, factors * weights, 0.0)
             for place in group:
                 if uses[place]:  # all uses first: the total is rounded once for each batch (lemma 3)
-                    self._totals[place] += sum(use.weighted_sum(factors) for use in uses[place])
+                    found = reduce(Tensor.add_, (use.weighted_sum(factors) for use in uses[place]))
+                    held = self._totals[place]
+                    self._totals[place] = found if held is None else held.add_(found)
         if self._plan.count_weight:
             within = (
                 torch.where(norms[0] <= bound, 1, -1) * (weights * self._plan.count_weight).floor().long()
@@ -83,17 +85,16 @@ class ClippedSum:
 
     def add_up(self, processes: Processes) -> None:
         """Put the sums over all processes in place of those of this one."""
-        processes.add_up(self._totals)
-        self._count = processes.total(self._count)
+        totals = self._filled()
+        processes.add_up(totals)
+        self._totals, self._count = [*totals], processes.total(self._count)
 
     def steps(self) -> Integers:
         """Return the sum in grid steps, and the count of an adaptive bound; private."""
-        found, start = np.empty(self._plan.drawn, np.int64), 0
-        for total in self._totals:
-            scaled = total.cpu().numpy() * GRID_STEPS  # a power of two: exact
-            found[start : start + len(scaled)] = np.rint(scaled, out=scaled)
-            start += len(scaled)
-        found[start:] = self._count
+        found = np.empty(self._plan.drawn, np.int64)
+        for start, part in self._parts():
+            found[start : start + len(part)] = part
+        found[self._plan.size :] = self._count
         return found
 
     def release(self, bound: float) -> tuple[list[Tensor], float, bool]:
@@ -102,24 +103,51 @@ class ClippedSum:
         Rounded normal noise is added to the integers: from here on everything is public.
         """
         plan, source = self._plan, current()
-        noisy = sample_layered_gaussian(Fraction(plan.variance), plan.drawn, source)
-        noisy += self.steps()
-        noisy = source.mark(noisy)
-        values = np.asarray(noisy)
-        scale = np.float64(bound / (GRID_STEPS * float(plan.batch)))
-        found = self.shaped(values[: plan.size] * scale)
+        noise = sample_layered_gaussian(Fraction(plan.variance), plan.drawn, source)
+        scale = bound / (GRID_STEPS * float(plan.batch))
+        found = np.empty(plan.size, self._kind)
+        for start, part in self._parts():
+            part += noise[start : start + len(part)]  # integers of less than 2^53
+            np.multiply(part, scale, out=found[start : start + len(part)], casting="same_kind")
         if isinstance(plan.clipping, AdaptiveClipping):
-            share = 0.5 + float(values[-1]) / (2 * plan.count_weight * float(plan.batch))
+            share = 0.5 + float(noise[-1] + self._count) / (2 * plan.count_weight * float(plan.batch))
             bound = plan.clipping.moved(bound, share)
-        return found, bound, is_private(noisy)
+        return self.shaped(found), bound, is_private(source.mark(0))
 
     def shaped(self, values: Floats) -> list[Tensor]:
         """Return flat numbers in the shapes of the parameters, where these are."""
-        parts = torch.from_numpy(values).split([total.numel() for total in self._totals])
+        flat = torch.from_numpy(values.astype(self._kind, copy=False))
+        parts = flat.split([parameter.numel() for parameter in self._parameters])
         return [
-            part.reshape(shape).to(total.device)
-            for part, shape, total in zip(parts, self._shapes, self._totals, strict=True)
+            part.reshape(parameter.shape).to(parameter.device)
+            for part, parameter in zip(parts, self._parameters, strict=True)
         ]
+
+    @property
+    def _kind(self) -> type[np.float32 | np.float64]:
+        """Of what is released: doubles if a parameter has them."""
+        has_doubles = any(parameter.dtype == torch.float64 for parameter in self._parameters)
+        return np.float64 if has_doubles else np.float32
+
+    def _filled(self) -> list[Tensor]:
+        """Return the sums in doubles, flat, of all parameters."""
+        return [
+            torch.zeros(parameter.numel(), dtype=torch.float64, device=parameter.device)
+            if total is None
+            else total
+            for parameter, total in zip(self._parameters, self._totals, strict=True)
+        ]
+
+    def _parts(self) -> Iterator[tuple[int, Floats]]:
+        """Yield the sum in grid steps as whole doubles, some numbers at a time, and where they start."""
+        held, start = np.empty(_IN_CACHE), 0
+        for total in self._filled():
+            values = total.cpu().numpy()
+            for place in range(0, len(values), _IN_CACHE):
+                some = values[place : place + _IN_CACHE]
+                part = np.multiply(some, GRID_STEPS, out=held[: len(some)])  # a power of two: exact
+                yield start + place, np.rint(part, out=part)
+            start += len(values)
 
 
 def _norms(found: list[list[Use]], weights: Tensor) -> Tensor:
