@@ -107,8 +107,9 @@ class ClippedSum:
         scale = bound / (GRID_STEPS * float(plan.batch))
         found = np.empty(plan.size, self._kind)
         for start, part in self._parts():
-            part += noise[start : start + len(part)]  # integers of less than 2^53
-            np.multiply(part, scale, out=found[start : start + len(part)], casting="same_kind")
+            place = slice(start, start + len(part))
+            noisy = np.add(part, noise[place], out=part)  # integers below 2^53
+            np.multiply(noisy, scale, out=found[place], casting="same_kind")
         if isinstance(plan.clipping, AdaptiveClipping):
             share = 0.5 + float(noise[-1] + self._count) / (2 * plan.count_weight * float(plan.batch))
             bound = plan.clipping.moved(bound, share)

@@ -85,10 +85,10 @@ class ExampleRows:
         missing = self._size - len(places)
         if self._tensors is not None:
             chosen = torch.from_numpy(places)
-            return [
-                torch.cat([tensor[chosen], tensor.new_zeros((missing, *tensor.shape[1:]))])
-                for tensor in self._tensors
-            ]
+            read = [tensor[chosen] for tensor in self._tensors]
+            if not missing:
+                return read
+            return [torch.cat([rows, rows.new_zeros((missing, *rows.shape[1:]))]) for rows in read]
         rows = self._collate([*(self._data[int(place)] for place in places), *[self._blank] * missing])
         if _shapes(rows) != self._shapes:
             raise ParameterError("collate", "makes batches of other shapes or types than of blanks", _SHAPES)
