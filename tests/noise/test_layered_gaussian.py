@@ -6,9 +6,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from discreet.errors import ParameterError
 from discreet.noise.entropy import System
 from discreet.noise.gaussian import tabulated_count
-from discreet.noise.layered_gaussian import Layers, RestAcceptance, layers_of, sample_layered_gaussian
+from discreet.noise.layered_gaussian import (
+    LayeredDraws,
+    Layers,
+    RestAcceptance,
+    layers_of,
+    sample_layered_gaussian,
+)
 from noise.oracle import exp_minus, high, normal_tail, real, scaled
 from noise.sources import Counting, Scripted
 from noise.tables import check_every_entry, check_lazy_branch
@@ -127,11 +134,13 @@ def test_words_become_their_cell_and_offset(variance):
     words = [c << 48 | between << layers.shift | offset for c in cells for offset in offsets]
     words += [c << 48 | offset for c in cells for offset in offsets]
     expected = [(int(layers.values[c]) + offset) >> 1 for _ in range(2) for c in cells for offset in offsets]
-    drawn = sample_layered_gaussian(variance, len(words), Scripted(words, then=System()))
-    assert drawn.tolist() == expected
-    # All others are the rest: whatever the word, its lane is given the value of a trial.
-    source = Scripted([layers.decided << 48, (CELLS - 1) << 48 | 5], then=System())
-    assert abs(sample_layered_gaussian(variance, 2, source)).min() > 0
+    draws = LayeredDraws(variance, len(words) + 2, System())
+    draws._source = Scripted(words)
+    assert draws.next(len(words)).tolist() == expected
+    # All others are the rest: whatever the word, its lane is given the value of the next trial that was kept.
+    kept = (draws._rest[:2] >> 1).tolist()
+    draws._source = Scripted([layers.decided << 48, (CELLS - 1) << 48 | 5])
+    assert draws.next(2).tolist() == kept
 
 
 def check_cuts(layers: Layers) -> None:
@@ -255,9 +264,9 @@ def test_the_work_is_that_of_the_size(size):
 def test_trials_that_do_not_suffice_are_followed_by_more(monkeypatch):
     monkeypatch.setattr(Layers, "trials", lambda self, size: 2)
     layers = layers_of(Fraction(10**8))
-    source = Scripted([(CELLS - 1) << 48] * 100, then=System())
-    drawn = sample_layered_gaussian(Fraction(10**8), 100, source)
-    assert len(set(drawn.tolist())) > 90
+    draws = LayeredDraws(Fraction(10**8), 100, System())
+    draws._source = Scripted([(CELLS - 1) << 48] * 100, then=System())
+    assert len(set(draws.next(100).tolist())) > 90
     assert layers.kept == pytest.approx(len(layers.draw_rest(50_000, System())) / 50_000, abs=0.02)
 
 
@@ -265,3 +274,15 @@ def test_narrow_laws_are_one_table():
     source = Counting()
     assert len(sample_layered_gaussian(Fraction(100), 7, source)) == 7
     assert source.drawn == 7
+
+
+def test_a_vector_is_drawn_some_at_a_time():
+    source = Counting()
+    draws = LayeredDraws(Fraction(10**8), 1000, source)
+    first = draws.next(600).copy()
+    assert source.drawn == 600 + 3 * layers_of(Fraction(10**8)).trials(1000)
+    assert not np.array_equal(first[:400], draws.next(400))
+    for count in (1, -1, 2**17):
+        with pytest.raises(ParameterError, match="count"):
+            draws.next(count)
+    assert len(draws.next(0)) == 0

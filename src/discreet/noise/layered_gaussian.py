@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.errors import ParameterError
 from discreet.noise.alias import AliasTable
 from discreet.noise.bernoulli import Coin
 from discreet.noise.enclosure import exponential, product, quotient
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from discreet.noise.enclosure import Enclosure
     from discreet.noise.entropy import Source
 
-__all__ = ["Layers", "RestAcceptance", "layers_of", "sample_layered_gaussian"]
+__all__ = ["LayeredDraws", "Layers", "RestAcceptance", "layers_of", "sample_layered_gaussian"]
 
 _CELL_BITS = 16
 _CELLS = 1 << _CELL_BITS
@@ -213,6 +214,52 @@ def layers_of(variance: Fraction) -> Layers:
     return Layers(4 * variance)
 
 
+class LayeredDraws:
+    """The numbers of one vector of noise, drawn some at a time: the vector need not be in memory at once.
+
+    Parameters
+    ----------
+    variance : Fraction or int
+        sigma^2 of the normal numbers that are rounded, the square of a number from 1/100 to 2^40.
+    size : int
+        How many numbers the vector has.
+    source : Source
+        Where the words come from.
+    """
+
+    def __init__(self, variance: Fraction, size: int, source: Source) -> None:
+        self._variance, self._left, self._source = check_variance(variance), check_draws(size), source
+        self._layers = layers_of(self._variance) if self._variance > LARGEST_SINGLE**2 else None
+        if self._layers is not None:
+            self._trials = self._layers.trials(size)
+            self._rest = self._layers.draw_rest(self._trials, source)
+            self._cells = np.empty(min(size, _LANES), np.int64)
+            self._values = np.empty_like(self._cells)
+
+    def next(self, count: int) -> Integers:
+        """Return the next numbers, at most 2^16 of them, which the next call writes over."""
+        if not 0 <= count <= min(self._left, _LANES):
+            raise ParameterError("count", "is out of range", "at most 2^16, and what is left of the vector")
+        self._left -= count
+        if self._layers is None:
+            return sample_rounded_gaussian(self._variance, count, self._source)
+        words, cells, values = self._source.words(count), self._cells[:count], self._values[:count]
+        np.right_shift(words, _CELL_SHIFT, out=cells.view(np.uint64))
+        self._layers.values.take(cells, mode="clip", out=values)
+        words &= np.uint64((1 << self._layers.shift) - 1)
+        values += words.view(np.int64)
+        lanes = np.flatnonzero(cells >= self._layers.decided)
+        values[lanes] = self._next_rest(self._layers, len(lanes))
+        values >>= 1
+        return values
+
+    def _next_rest(self, layers: Layers, count: int) -> Integers:
+        while len(self._rest) < count:
+            self._rest = np.concatenate([self._rest, layers.draw_rest(self._trials, self._source)])
+        found, self._rest = self._rest[:count], self._rest[count:]
+        return found
+
+
 def sample_layered_gaussian(variance: Fraction, size: int, source: Source) -> NDArray[np.int64]:
     """Draw a vector of `size` values round(sigma Z), Z standard normal, exactly.
 
@@ -225,30 +272,9 @@ def sample_layered_gaussian(variance: Fraction, size: int, source: Source) -> ND
     source : Source
         Where the words come from.
     """
-    variance, size = check_variance(variance), check_draws(size)
-    if variance <= LARGEST_SINGLE**2:
-        return sample_rounded_gaussian(variance, size, source)
-    layers = layers_of(variance)
+    draws = LayeredDraws(variance, size, source)
     drawn = np.empty(size, np.int64)
-    cells = np.empty(min(size, _LANES), np.int64)
-    mask = np.uint64((1 << layers.shift) - 1)
-    rest: list[Integers] = []
     for start in range(0, size, _LANES):
-        words = source.words(min(_LANES, size - start))
-        here, values = cells[: len(words)], drawn[start : start + len(words)]
-        np.right_shift(words, _CELL_SHIFT, out=here.view(np.uint64))
-        layers.values.take(here, mode="clip", out=values)
-        words &= mask
-        values += words.view(np.int64)
-        values >>= 1
-        rest.append(np.flatnonzero(here >= layers.decided) + start)
-    lanes = np.concatenate(rest) if rest else np.empty(0, np.intp)
-    drawn[lanes] = _rest_values(layers, len(lanes), layers.trials(size), source) >> 1
+        some = drawn[start : start + _LANES]
+        some[:] = draws.next(len(some))
     return drawn
-
-
-def _rest_values(layers: Layers, count: int, trials: int, source: Source) -> Integers:
-    found = layers.draw_rest(trials, source)
-    while len(found) < count:
-        found = np.concatenate([found, layers.draw_rest(trials, source)])
-    return found[:count]

@@ -54,8 +54,8 @@ class Use(Record, ABC):
         """The gradients written out, as rows of doubles."""
 
     @abstractmethod
-    def weighted_sum(self, factors: Tensor) -> Tensor:
-        """Return the sum of factor times gradient, in doubles, flat."""
+    def weighted_sum(self, factors: Tensor, out: Tensor) -> Tensor:
+        """Write the sum of factor times gradient over `out`, doubles, flat, and return it."""
 
     @abstractmethod
     def without(self, kept: Tensor) -> Use:
@@ -88,11 +88,12 @@ class RowsUse(Use):
         """Return the rows."""
         return self.rows.double()
 
-    def weighted_sum(self, factors: Tensor) -> Tensor:
+    def weighted_sum(self, factors: Tensor, out: Tensor) -> Tensor:
         """Sum block by block, so that the doubles never leave the cache."""
         columns = max(64, _IN_CACHE // max(1, len(self.rows)))
-        parts = [factors @ block.double() for block in self.rows.split(columns, dim=1)]
-        return torch.cat(parts) if len(parts) > 1 else parts[0]
+        for block, part in zip(self.rows.split(columns, dim=1), out.split(columns), strict=True):
+            torch.mv(block.double().T, factors, out=part)
+        return out
 
     def without(self, kept: Tensor) -> RowsUse:
         """Return zeros in rows that are not kept."""
@@ -136,12 +137,13 @@ class OuterUse(Use):
         """Write the gradients out."""
         return torch.bmm(self.left.double().transpose(1, 2), self.right.double()).flatten(1)
 
-    def weighted_sum(self, factors: Tensor) -> Tensor:
+    def weighted_sum(self, factors: Tensor, out: Tensor) -> Tensor:
         """Scale the smaller side, and multiply two matrices."""
         left, right = self.left.double(), self.right.double()
         scale = factors[:, None, None]
         left, right = (left * scale, right) if left.shape[2] <= right.shape[2] else (left, right * scale)
-        return (left.flatten(0, 1).T @ right.flatten(0, 1)).flatten()
+        torch.mm(left.flatten(0, 1).T, right.flatten(0, 1), out=out.view(left.shape[2], right.shape[2]))
+        return out
 
     def without(self, kept: Tensor) -> OuterUse:
         """Return zeros on both sides of examples that are not kept."""
@@ -196,12 +198,12 @@ class LookupUse(Use):
         place = self.index[:, :, None].expand(-1, -1, columns)
         return out.scatter_add_(1, place, self.slopes.double()).flatten(1)
 
-    def weighted_sum(self, factors: Tensor) -> Tensor:
+    def weighted_sum(self, factors: Tensor, out: Tensor) -> Tensor:
         """Add each position to its row."""
-        columns = self.slopes.shape[2]
-        out = torch.zeros(self.rows, columns, dtype=torch.float64, device=self.slopes.device)
         scaled = self.slopes.double() * factors[:, None, None]
-        return out.index_add_(0, self.index.flatten(), scaled.flatten(0, 1)).flatten()
+        table = out.zero_().view(self.rows, self.slopes.shape[2])
+        table.index_add_(0, self.index.flatten(), scaled.flatten(0, 1))
+        return out
 
     def without(self, kept: Tensor) -> LookupUse:
         """Return zeros for examples that are not kept."""
