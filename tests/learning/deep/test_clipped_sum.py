@@ -258,6 +258,14 @@ def test_what_is_released_is_the_sum_on_the_grid_and_its_noise(monkeypatch, kind
         assert not any(one.any() for one in total._totals)  # nothing that is private stays behind
 
 
+def test_errors_that_a_caller_asks_numpy_for_do_not_stop_a_release():
+    total = ClippedSum([torch.zeros(9)], [[0]], plan_for(9, FlatClipping(1e-30)))
+    total.add([[RowsUse(torch.full((2, 9), 1e-32))]], torch.ones(2, dtype=torch.float64), 1e-30)
+    with np.errstate(all="raise"):
+        (found,), _, _ = total.release(1e-30)
+    assert found.isfinite().all()
+
+
 def test_a_parameter_that_is_not_used_in_a_step_has_noise_alone():
     total = ClippedSum([torch.zeros(4), torch.zeros(3)], [[0, 1]], plan_for(7))
     ones = [[RowsUse(torch.ones(2, 4))], [RowsUse(torch.ones(2, 3))]]

@@ -29,7 +29,7 @@ _NORM_ROUNDING = 2.0**-24
 _TERM_SHARE = 2.0**-20
 """Keeps the rounding of a sum of products below 2^-32 for each example (lemma 3)."""
 _UP = 1 + 2.0**-40
-_IN_CACHE = 1 << 15  # numbers that are rounded at once
+_IN_CACHE = 1 << 16  # numbers that are rounded at once
 _MOST_POSITIONS, _MOST_SIZE = 2**13, 2**28  # for which the constants above are proven
 
 
@@ -125,9 +125,10 @@ class ClippedSum:
         noise = LayeredDraws(Fraction(plan.variance), plan.drawn, source)
         scale = bound / (GRID_STEPS * float(plan.batch))
         found = np.empty(plan.size, self._kind)
-        for start, part in self._parts():
-            noisy = np.add(part, noise.next(len(part)), out=part)  # integers below 2^53
-            np.multiply(noisy, scale, out=found[start : start + len(part)], casting="same_kind")
+        with np.errstate(all="ignore"):  # a caller's np.seterr must not turn small numbers into errors
+            for start, part in self._parts():
+                noisy = np.add(part, noise.next(len(part)), out=part)  # integers below 2^53
+                np.multiply(noisy, scale, out=found[start : start + len(part)], casting="same_kind")
         for total in self._totals:
             total.zero_()  # nothing that is private stays behind
         if isinstance(plan.clipping, AdaptiveClipping):
