@@ -112,14 +112,15 @@ class ClippedSum:
         """Return the sum in grid steps, and the count of an adaptive bound; private."""
         found = np.empty(self._plan.drawn, np.int64)
         for start, part in self._parts():
-            found[start : start + len(part)] = part
+            found[start : start + len(part)] = np.rint(part * GRID_STEPS)
         found[self._plan.size :] = self._count
         return found
 
     def release(self, bound: float) -> tuple[list[Tensor], float, bool]:
         """Return the noisy mean gradients, the next bound, and whether the noise was private.
 
-        Rounded normal noise is added to the integers: from here on everything is public.
+        Rounded normal noise is added to the integers, in the place of the sum: from here on everything is
+        public, and nothing that is private stays behind.
         """
         plan, source = self._plan, current()
         noise = LayeredDraws(Fraction(plan.variance), plan.drawn, source)
@@ -127,10 +128,13 @@ class ClippedSum:
         found = np.empty(plan.size, self._kind)
         with np.errstate(all="ignore"):  # a caller's np.seterr must not turn small numbers into errors
             for start, part in self._parts():
-                noisy = np.add(part, noise.next(len(part)), out=part)  # integers below 2^53
-                np.multiply(noisy, scale, out=found[start : start + len(part)], casting="same_kind")
+                np.multiply(part, GRID_STEPS, out=part)  # by a power of two: exact
+                np.rint(part, out=part)
+                np.add(part, noise.next(len(part)), out=part)  # integers below 2^53
+                np.multiply(part, scale, out=found[start : start + len(part)], casting="same_kind")
         for total in self._totals:
-            total.zero_()  # nothing that is private stays behind
+            if total.device.type != "cpu":
+                total.zero_()
         if isinstance(plan.clipping, AdaptiveClipping):
             share = 0.5 + float(noise.next(1)[0] + self._count) / (2 * plan.count_weight * float(plan.batch))
             bound = plan.clipping.moved(bound, share)
@@ -159,14 +163,12 @@ class ClippedSum:
         return self._totals
 
     def _parts(self) -> Iterator[tuple[int, Floats]]:
-        """Yield the sum in grid steps as whole doubles, some numbers at a time, and where they start."""
-        held, start = np.empty(_IN_CACHE), 0
+        """Yield the sum some numbers at a time, and where they start: of a device, a copy."""
+        start = 0
         for total in self._filled():
             values = total.cpu().numpy()
             for place in range(0, len(values), _IN_CACHE):
-                some = values[place : place + _IN_CACHE]
-                part = np.multiply(some, GRID_STEPS, out=held[: len(some)])  # a power of two: exact
-                yield start + place, np.rint(part, out=part)
+                yield start + place, values[place : place + _IN_CACHE]
             start += len(values)
 
 
