@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse, outer_use, squared_norms
+from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse, block_size, outer_use, squared_norms
 
 
 def some_uses():
@@ -60,3 +60,9 @@ def test_small_matrices_are_written_out_and_large_ones_are_not():
     assert isinstance(outer_use(torch.zeros(2, 9, 3), torch.zeros(2, 9, 4)), RowsUse)
     assert isinstance(outer_use(torch.zeros(2, 3, 90), torch.zeros(2, 3, 90)), OuterUse)
     assert isinstance(outer_use(torch.zeros(2, 1, 3), torch.zeros(2, 1, 3)), OuterUse)
+
+
+def test_blocks_of_a_batch_are_equal():
+    assert [block_size(12, most) for most in (0, 1, 2, 5, 11, 12, 99)] == [1, 1, 2, 4, 6, 12, 12]
+    assert [block_size(13, most) for most in (0, 12, 13)] == [1, 1, 13]
+    assert block_size(0, 5) == 1

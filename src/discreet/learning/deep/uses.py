@@ -25,7 +25,17 @@ from torch import Tensor
 
 from discreet.records import Record
 
-__all__ = ["LookupUse", "OuterUse", "RowsUse", "Use", "inner_products", "outer_use", "squared_norms"]
+__all__ = [
+    "LookupUse",
+    "OuterUse",
+    "RowsUse",
+    "Use",
+    "block_size",
+    "inner_products",
+    "is_written_out",
+    "outer_use",
+    "squared_norms",
+]
 
 _LEAST, _MOST = 2.0**-200, 2.0**200  # of doubles: products of four neither underflow nor overflow
 _IN_CACHE = 1 << 17  # numbers that become doubles at once; more would wait for memory, by time measured
@@ -217,10 +227,13 @@ def _lengths(vectors: Tensor) -> Tensor:
     """
     if vectors.is_cuda:
         return torch.linalg.vector_norm(vectors, dim=-1, dtype=torch.float64)
-    examples, most = len(vectors), max(1, _IN_CACHE // max(1, vectors[:1].numel()))
-    size = next(size for size in range(min(examples, most), 0, -1) if examples % size == 0)
-    blocks = vectors.split(size)
+    blocks = vectors.split(block_size(len(vectors), _IN_CACHE // max(1, vectors[:1].numel())))
     return torch.cat([torch.linalg.vector_norm(block, dim=-1, dtype=torch.float64) for block in blocks])
+
+
+def block_size(examples: int, most: int) -> int:
+    """Return the largest size up to `most`, and at least 1, in which a batch is cut into equal blocks."""
+    return next((size for size in range(min(examples, most), 1, -1) if examples % size == 0), 1)
 
 
 def _held(values: Tensor) -> Tensor:
@@ -232,17 +245,22 @@ def _held(values: Tensor) -> Tensor:
 
 
 def outer_use(left: Tensor, right: Tensor) -> Use:
-    """Return sums of outer products in the cheaper form: written out if that takes no more room.
+    """Return sums of outer products in the cheaper form."""
+    kind = torch.promote_types(left.dtype, right.dtype)  # they differ under autocast
+    left, right = left.to(kind), right.to(kind)
+    positions, rows, columns = left.shape[1], left.shape[2], right.shape[2]
+    if is_written_out(positions, rows, columns):
+        return RowsUse(torch.bmm(left.transpose(1, 2), right).flatten(1))
+    return OuterUse(left, right)
+
+
+def is_written_out(positions: int, rows: int, columns: int) -> bool:
+    """Whether sums of outer products are cheaper written out.
 
     Of one position, a norm costs two norms. Of many, Gram matrices take positions^2 (rows + columns)
     operations, and writing out takes positions rows columns.
     """
-    kind = torch.promote_types(left.dtype, right.dtype)  # they differ under autocast
-    left, right = left.to(kind), right.to(kind)
-    positions, rows, columns = left.shape[1], left.shape[2], right.shape[2]
-    if positions > 1 and rows * columns <= 2 * positions * (rows + columns):
-        return RowsUse(torch.bmm(left.transpose(1, 2), right).flatten(1))
-    return OuterUse(left, right)
+    return positions > 1 and rows * columns <= 2 * positions * (rows + columns)
 
 
 def squared_norms(uses: list[Use], masses: list[Tensor]) -> Tensor:
