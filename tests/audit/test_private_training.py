@@ -70,10 +70,10 @@ def test_private_training_keeps_its_claim():
 
 
 def test_noise_of_a_third_of_the_scale_fails(monkeypatch):
-    draw = clipped_sum.sample_rounded_gaussian
+    draw = clipped_sum.LayeredDraws
     monkeypatch.setattr(
         clipped_sum,
-        "sample_rounded_gaussian",
+        "LayeredDraws",
         lambda variance, size, source: draw(variance / 9, size, source),
     )
     assert not held_to_mu().passed

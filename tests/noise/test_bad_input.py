@@ -22,6 +22,7 @@ from discreet.noise import (
     uniform_below,
 )
 from discreet.noise.grid import check_grid
+from discreet.noise.layered_gaussian import sample_layered_gaussian
 from noise.sources import Counting, Scripted
 
 NAN, INFINITY = float("nan"), float("inf")
@@ -88,6 +89,7 @@ OUT_OF_VARIANCE = [
 def test_variances(variance):
     refused("variance", lambda source: sample_gaussian(variance, 3, source))
     refused("variance", lambda source: sample_rounded_gaussian(variance, 3, source))
+    refused("variance", lambda source: sample_layered_gaussian(variance, 3, source))
 
 
 @pytest.mark.parametrize("probability", [*NOT_RATIONAL, -1, 2, Fraction(3, 2), Fraction(-1, 10**9)], ids=str)
@@ -163,6 +165,7 @@ SAMPLERS = {
     "gaussian of blocks": lambda size, source: sample_gaussian(Fraction(10**6), size, source),
     "rounded gaussian": lambda size, source: sample_rounded_gaussian(Fraction(3), size, source),
     "rounded gaussian of blocks": lambda size, source: sample_rounded_gaussian(Fraction(10**6), size, source),
+    "layered gaussian": lambda size, source: sample_layered_gaussian(Fraction(10**6), size, source),
     "bernoulli": lambda size, source: bernoulli(Fraction(1, 3), size, source),
     "uniform": lambda size, source: uniform_below(3, size, source),
 }
@@ -190,7 +193,7 @@ def test_good_scales(scale):
 
 @pytest.mark.parametrize("variance", [1, Fraction(1, 10**4), 2**80, Fraction(10**10, 3)], ids=str)
 def test_good_variances(variance):
-    for sampler in (sample_gaussian, sample_rounded_gaussian):
+    for sampler in (sample_gaussian, sample_rounded_gaussian, sample_layered_gaussian):
         assert len(sampler(variance, 2, Counting())) == 2
 
 

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from discreet.noise import gaussian
 from discreet.noise.entropy import System
 from discreet.noise.gaussian import (
-    _beyond,
-    _tabulated,
     block_table,
     keep_lanes,
     least_kept,
     low_bits,
+    sample_beyond,
     sample_gaussian,
     single_table,
+    tabulated_count,
     weight_series,
 )
 from effort import examples
@@ -70,7 +70,7 @@ def curvature_of(variance: Fraction) -> Fraction:
 
 def check_table(variance: Fraction) -> list[int]:
     shift = low_bits(variance)
-    count = _tabulated(curvature_of(variance))
+    count = tabulated_count(curvature_of(variance))
     if shift == 0:
         assert variance <= 64**2
         values = [0, *(value for y in range(1, count) for value in (y, -y))]
@@ -116,7 +116,7 @@ def test_lanes_on_a_cut_point_are_decided_by_further_bits(variance):
 @settings(deadline=None, max_examples=examples(40))
 def test_what_is_not_tabulated_weighs_less_than_the_bound(variance):
     curvature = curvature_of(variance)
-    count = _tabulated(curvature)
+    count = tabulated_count(curvature)
     terms = (exp_minus(curvature * h * h) for h in range(count, count + 2000))
     total = high.mpf(0)
     for term in terms:
@@ -158,7 +158,7 @@ def test_the_tail_is_reached_and_left_with_either_sign(variance, heads):
     words = [(table._items - 1) << offset, 0, 0, 0 if heads else 2**64 - 1]
     source = Scripted(words, [0] * 8)
     drawn = int(source.decide(table, 1)[0])
-    least = _tabulated(curvature_of(variance)) << shift
+    least = tabulated_count(curvature_of(variance)) << shift
     assert drawn == (least if heads else (~least if shift else -least))
 
 
@@ -196,7 +196,7 @@ def test_excess_and_coin_together_have_the_gaussian_weight(monkeypatch, start, e
 
     monkeypatch.setattr(gaussian, "sample_geometric", geometric)
     monkeypatch.setattr(gaussian, "ExponentialCoin", Coin)
-    assert _beyond(curvature, start, System()) == start + excess
+    assert sample_beyond(curvature, start, System()) == start + excess
     assert seen["exponent"] >= 0
     assert seen["scale"] >= Fraction(1, 100)
     exact = curvature * ((start + excess) ** 2 - start**2)
@@ -208,7 +208,7 @@ def test_excess_and_coin_together_have_the_gaussian_weight(monkeypatch, start, e
 @pytest.mark.parametrize(("variance", "start"), [(Fraction(25), 3), (Fraction(2000), 20), (Fraction(1), 1)])
 def test_the_tail_law_itself(variance, start):
     source = System()
-    drawn = np.array([_beyond(1 / (2 * variance), start, source) for _ in range(8_000)])
+    drawn = np.array([sample_beyond(1 / (2 * variance), start, source) for _ in range(8_000)])
     assert drawn.min() >= start
 
     def mass(variance: float):
@@ -243,7 +243,7 @@ def script_for(value: int, variance: Fraction, uniform: int) -> tuple[list[int],
 def test_a_candidate_is_kept_exactly_below_its_cut(variance):
     """P(block) P(offset) P(kept) is proportional to exp(-y^2 / (2 variance)), at every cut point tried."""
     shift = low_bits(variance)
-    reach = _tabulated(curvature_of(variance)) - 1
+    reach = tabulated_count(curvature_of(variance)) - 1
     generator = np.random.default_rng(20)
     blocks = sorted({0, 1, 2, reach // 2, reach, *generator.integers(0, reach, 12).tolist()})
     width = 1 << shift

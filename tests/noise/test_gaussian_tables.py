@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 from discreet.noise import gaussian
-from discreet.noise.gaussian import _tabulated, block_table, single_table
+from discreet.noise.gaussian import block_table, single_table, tabulated_count
 
 
 @pytest.mark.parametrize("tabulate", ["single", "block"])
@@ -29,7 +29,7 @@ def test_masses_enclose_what_follows_from_either_end(monkeypatch, tabulate):
 
     monkeypatch.setattr(gaussian, "weight_series", wide)
     curvature = 1 / (2 * variance)
-    kept, rest = wide(curvature, _tabulated(curvature), bits + guard)
+    kept, rest = wide(curvature, tabulated_count(curvature), bits + guard)
     items = [*kept, rest]
     times = [2] * len(items)
     if tabulate == "single":

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from discreet.noise import normal_cells, rounded_gaussian
 from discreet.noise.entropy import System
-from discreet.noise.gaussian import _tabulated as tabulated_blocks
 from discreet.noise.gaussian import block_table, low_bits
+from discreet.noise.gaussian import tabulated_count as tabulated_blocks
 from discreet.noise.normal_cells import cell_average, cell_masses, tail_from
 from discreet.noise.rounded_gaussian import _beyond, _tabulated, rounded_table, sample_rounded_gaussian
 from effort import examples

@@ -6,8 +6,8 @@ doubt. Nothing here takes or makes a float that decides anything by itself.
 
 `entropy` is the only reader of randomness. `alias`, `uniform`, `bernoulli` and `choice` turn
 uniform words into decisions; `geometric`, `laplace`, `gaussian` and `rounded_gaussian` are built of
-those; `enclosure` and `powers` hold the certified arithmetic; `grid` takes real values to
-integers and back.
+those, and `layered_gaussian` draws long vectors of the same law as the last; `enclosure` and
+`powers` hold the certified arithmetic; `grid` takes real values to integers and back.
 """
 
 from __future__ import annotations

@@ -45,9 +45,11 @@ __all__ = [
     "keep_lanes",
     "least_kept",
     "low_bits",
+    "sample_beyond",
     "sample_blocks",
     "sample_gaussian",
     "single_table",
+    "tabulated_count",
     "weight_series",
 ]
 
@@ -80,7 +82,7 @@ def low_bits(variance: Fraction) -> int:
     return shift
 
 
-def _tabulated(curvature: Fraction) -> int:
+def tabulated_count(curvature: Fraction) -> int:
     """Return a count n with sum over h >= n of exp(-curvature h^2) below 2^-66 of the first term.
 
     The sum is at most exp(-c n^2) (1 + 1 / (2 c n)). The least n is returned with
@@ -130,7 +132,7 @@ def weight_series(curvature: Fraction, count: int, bits: int) -> tuple[list[Encl
 def single_table(variance: Fraction) -> AliasTable:
     """Tabulate the law itself, for standard deviations up to 64."""
     curvature = 1 / (2 * variance)
-    count = _tabulated(curvature)
+    count = tabulated_count(curvature)
     values = [0, *(value for magnitude in range(1, count) for value in (magnitude, -magnitude))]
 
     def masses(bits: int) -> list[Enclosure]:
@@ -145,7 +147,7 @@ def single_table(variance: Fraction) -> AliasTable:
         return [(low >> _GUARD_BITS, -(-high >> _GUARD_BITS)) for low, high in scaled]
 
     def tail(source: Source) -> int:
-        magnitude = _beyond(curvature, count, source)
+        magnitude = sample_beyond(curvature, count, source)
         return magnitude if source.decide(Coin(Fraction(1, 2)), 1)[0] else -magnitude
 
     return AliasTable([*values, 0], masses, tail)
@@ -155,7 +157,7 @@ def single_table(variance: Fraction) -> AliasTable:
 def block_table(variance: Fraction, shift: int) -> AliasTable:
     """Tabulate sign and block: h 2^shift, or its bitwise complement."""
     curvature = Fraction(1 << (2 * shift)) / (2 * variance)
-    count = _tabulated(curvature)
+    count = tabulated_count(curvature)
     values = [value for h in range(count) for value in (h << shift, ~(h << shift))]
 
     def masses(bits: int) -> list[Enclosure]:
@@ -170,7 +172,7 @@ def block_table(variance: Fraction, shift: int) -> AliasTable:
         return [(low >> _GUARD_BITS, -(-high >> _GUARD_BITS)) for low, high in scaled]
 
     def tail(source: Source) -> int:
-        start = _beyond(curvature, count, source) << shift
+        start = sample_beyond(curvature, count, source) << shift
         return start if source.decide(Coin(Fraction(1, 2)), 1)[0] else ~start
 
     return AliasTable([*values, 0], masses, tail)
@@ -183,12 +185,12 @@ def least_kept(variance: Fraction, shift: int) -> tuple[int, int]:
     That is exp(-d) >= 1 - d with d = ((b + 2^shift)^2 - b^2) / (2 variance), rounded down.
     """
     width = 1 << shift
-    last = (_tabulated(Fraction(width**2) / (2 * variance)) - 1) << shift
+    last = (tabulated_count(Fraction(width**2) / (2 * variance)) - 1) << shift
     exponent = (2 * last + width) * width / (2 * variance)
     return last, max(0, ((1 - exponent) * 2**64).__floor__())
 
 
-def _beyond(curvature: Fraction, start: int, source: Source) -> int:
+def sample_beyond(curvature: Fraction, start: int, source: Source) -> int:
     """Draw h >= start with P(h) proportional to exp(-curvature h^2), exactly.
 
     With h = start + k: h^2 = start^2 + 2 start k + k^2, so a geometric k with ratio

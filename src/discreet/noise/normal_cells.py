@@ -21,7 +21,7 @@ from discreet.noise.elementary import enclose, pi, rational_root, square_root
 from discreet.noise.enclosure import Enclosure, exponential, product, quotient
 from discreet.noise.normal import upper_tail
 
-__all__ = ["cell_average", "cell_masses", "tail_from"]
+__all__ = ["cell_average", "cell_masses", "root_of_two_pi", "tail_from"]
 
 _GUARD_BITS = 32
 _LEAST_SUMMED = 1
@@ -42,7 +42,7 @@ def cell_masses(variance: Fraction, count: int, bits: int) -> list[Enclosure]:
         edges = [tail_from(variance, k - Fraction(1, 2), bits) for k in range(count + 1)]
         return [(max(near[0] - far[1], 0), near[1] - far[0]) for near, far in pairwise(edges)]
     working = bits + _GUARD_BITS
-    root = _root_of_two_pi(variance, working)
+    root = root_of_two_pi(variance, working)
     first = exponential(1 / (2 * variance), working)
     step = product(first, first, working)
     weight, ratio = (1 << working, 1 << working), first
@@ -68,13 +68,13 @@ def cell_average(left: Fraction, base: Fraction, variance: Fraction, bits: int) 
     working = bits + 3 * int(exponent + 1) // 2 + 3 + max(spread, 0) + _GUARD_BITS
     near, far = (tail_from(variance, edge, working) for edge in (left, left + 1))
     between = max(near[0] - far[1], 0), near[1] - far[0]
-    whole = product(between, _root_of_two_pi(variance, working), working)
+    whole = product(between, root_of_two_pi(variance, working), working)
     low, high = quotient(whole, exponential(exponent, working), working)
     return low >> (working - bits), -(-high >> (working - bits))
 
 
 @lru_cache(maxsize=64)
-def _root_of_two_pi(variance: Fraction, bits: int) -> Enclosure:
+def root_of_two_pi(variance: Fraction, bits: int) -> Enclosure:
     """Enclose sqrt(2 pi variance)."""
     circle, times = pi(bits), enclose(2 * variance, bits)
     return square_root(product(circle, times, bits), bits)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from discreet.noise.enclosure import Enclosure
     from discreet.noise.entropy import Source
 
-__all__ = ["CellAcceptance", "rounded_table", "sample_rounded_gaussian"]
+__all__ = ["CellAcceptance", "estimate_averages", "rounded_table", "sample_rounded_gaussian"]
 
 _TAIL_EXPONENT = Fraction(7 * 66, 10)
 _LARGEST_SLOPE = 0.01
@@ -146,33 +146,49 @@ class CellAcceptance:
         return keep_lanes(words, self._least, lambda these: self._judge(words[these], these + lane, source))
 
     def _judge(self, words: NDArray[np.uint64], lanes: Integers, source: Source) -> NDArray[np.bool_]:
-        half = self._half_precision
-        starts = self._starts[lanes].astype(np.float64)
-        advances = self._offsets[lanes] + 0.5
-        slopes = starts + advances
-        exponents = slopes + starts
-        exponents *= advances
-        exponents *= half
-        slopes *= 2 * half
-        slopes *= slopes
-        averages = slopes * (1 / 1920)
-        averages += 1 / 24 - half / 160
-        averages *= slopes
-        averages += 1 - half / 12 + half * half / 160
-        cuts = falling_exponential(exponents)
-        cuts *= averages
+        cuts, undecided = estimate_averages(self._starts[lanes], self._offsets[lanes], self._half_precision)
         uniforms = words * 2.0**-64
         kept: NDArray[np.bool_] = uniforms < cuts
         cuts -= uniforms
-        undecided = np.abs(cuts) <= BAND
-        undecided |= exponents > LARGEST_TAYLOR_EXPONENT
-        undecided |= slopes > _LARGEST_SLOPE
+        undecided |= np.abs(cuts) <= BAND
         if undecided.any():
             for position in np.flatnonzero(undecided):
                 start, offset = int(self._starts[lanes[position]]), int(self._offsets[lanes[position]])
                 cell = Fraction(start + offset), Fraction(start * start), self._variance
                 kept[position] = _settle(int(words[position]), *cell, source)
         return kept
+
+
+def estimate_averages(
+    starts: Integers, offsets: Integers, half_precision: float
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the means that `CellAcceptance` compares with, and where they are not within 2^-32.
+
+    Parameters
+    ----------
+    starts, offsets : arrays of int
+        b and r.
+    half_precision : float
+        1 / (2 variance).
+    """
+    half = half_precision
+    begins = starts.astype(np.float64)
+    advances = offsets + 0.5
+    slopes = begins + advances
+    exponents = slopes + begins
+    exponents *= advances
+    exponents *= half
+    slopes *= 2 * half
+    slopes *= slopes
+    averages = slopes * (1 / 1920)
+    averages += 1 / 24 - half / 160
+    averages *= slopes
+    averages += 1 - half / 12 + half * half / 160
+    cuts = falling_exponential(exponents)
+    cuts *= averages
+    doubtful = exponents > LARGEST_TAYLOR_EXPONENT
+    doubtful |= slopes > _LARGEST_SLOPE
+    return cuts, doubtful
 
 
 def sample_rounded_gaussian(variance: Fraction, size: int, source: Source) -> NDArray[np.int64]:

@@ -47,6 +47,8 @@ def compare(model, inputs, loss=squared_loss, targets=0.5, tolerance=1e-5):
         assert (
             squared_norms(uses, [use.mass() for use in uses]).clamp(min=0).sqrt() - lengths
         ).abs().max() <= tolerance * largest
-        total = sum(use.weighted_sum(factors) for use in uses)
+        total = sum(
+            use.weighted_sum(factors, torch.full((each.shape[1],), torch.nan).double()) for use in uses
+        )
         assert (total - factors @ each).norm() <= tolerance * largest * len(inputs)
         assert (sum(use.mass() for use in uses) >= lengths - tolerance * largest).all()

@@ -14,6 +14,7 @@ from scipy import stats
 from torch import nn
 
 from discreet.errors import ParameterError
+from discreet.learning.deep import clipped_sum
 from discreet.learning.deep.clipped_sum import ClippedSum, _norms
 from discreet.learning.deep.clipping import (
     AdaptiveClipping,
@@ -23,7 +24,8 @@ from discreet.learning.deep.clipping import (
 )
 from discreet.learning.deep.plan import GRID_STEPS, TrainingPlan
 from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse
-from discreet.noise import current, replay, sample_rounded_gaussian
+from discreet.noise import current, replay
+from discreet.noise.layered_gaussian import LayeredDraws
 from effort import examples
 from learning.deep.gradient_oracle import booked, oracle
 from significance import FALSE_ALARM
@@ -175,7 +177,7 @@ def test_all_uses_of_a_parameter_are_added_at_once():
     """Beside a total of 2^33, each of three uses alone would be lost; together they round once."""
     uses = [RowsUse(torch.full((2, 1), 0.1)) for _ in range(3)]
     total = ClippedSum([torch.zeros(1)], [[0]], plan_for(1, FlatClipping(2.0**18)))
-    total._totals[0][0] = 2.0**33
+    total._totals[0][0], total._is_empty[0] = 2.0**33, False
     total.add([uses], torch.ones(2, dtype=torch.float64), 2.0**18)
     ulp = 2.0**-19
     assert abs(float(total._totals[0][0]) - 2.0**33 - 0.6 * 2.0**-18) <= ulp / 2
@@ -190,7 +192,7 @@ def test_sums_are_within_their_rounding_of_exact_ones(seed):
     left, right = torch.randn(5, 3, 2, generator=generator) * sizes, torch.randn(5, 3, 2, generator=generator)
     use = OuterUse(left, right)
     factors = 1 / _norms([[use]], torch.ones(5, dtype=torch.float64))
-    found = use.weighted_sum(factors)
+    found = use.weighted_sum(factors, torch.empty(4, dtype=torch.float64))
     for place in range(4):
         row, column = divmod(place, 2)
         exact = sum(
@@ -209,10 +211,72 @@ def test_the_noise_is_the_law_that_is_charged():
     with replay(7):
         (found,), bound, is_private = ClippedSum([torch.zeros(2, 3)], [[0]], plan).release(0.7)
     with replay(7):
-        noise = sample_rounded_gaussian(Fraction(plan.variance), 6, current())
+        noise = LayeredDraws(Fraction(plan.variance), 6, current()).next(6)
     assert not is_private
     assert bound == 0.7
-    assert (found.flatten().numpy() == noise * (0.7 / (GRID_STEPS * 20))).all()
+    assert (found.flatten().numpy() == (noise * (0.7 / (GRID_STEPS * 20))).astype(np.float32)).all()
+
+
+class KnownNoise:
+    """Stands for draws: integers that are written down before."""
+
+    drawn = np.random.default_rng(8).integers(-(2**30), 2**30, 56_392)
+
+    def __init__(self, variance, size, source):
+        self._place = 0
+        assert size == len(self.drawn)
+
+    def next(self, count):
+        self._place += count
+        return self.drawn[self._place - count : self._place].copy()
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.float64], ids=str)
+def test_what_is_released_is_the_sum_on_the_grid_and_its_noise(monkeypatch, kind):
+    """Number for number, over several parameters, parts in the cache and batches; doubles stay doubles."""
+    monkeypatch.setattr(clipped_sum, "LayeredDraws", KnownNoise)
+    rows = [torch.randn(3, size, dtype=kind) for size in (40_000, 7, 16_384)]
+    parameters = [torch.zeros(row.shape[1], dtype=kind) for row in rows]
+    plan = plan_for(56_391, AdaptiveClipping(0.7))
+    total = ClippedSum(parameters, [[0, 1, 2]], plan)
+    for batches in (2, 1):  # the same place in memory serves every step
+        total = total.cleared()
+        for _ in range(batches):
+            total.add([[RowsUse(row)] for row in rows], torch.ones(3, dtype=torch.float64), 0.7)
+        each = torch.cat(rows, 1).double()
+        exact = (each * (1 / each.norm(dim=1, keepdim=True).clamp(min=0.7))).sum(0).numpy() * GRID_STEPS
+        steps = total.steps()
+        assert np.abs(steps[:-1] - batches * exact).max() <= 0.6
+        found, bound, is_private = total.release(0.7)
+        assert is_private
+        released = (steps + KnownNoise.drawn) * (0.7 / (GRID_STEPS * 20))
+        assert [one.dtype for one in found] == [kind] * 3
+        expected = released[:-1].astype(np.float32 if kind == torch.float32 else np.float64)
+        assert np.array_equal(torch.cat(found).numpy(), expected)
+        share = 0.5 + (steps + KnownNoise.drawn)[-1] / (2 * plan.count_weight * 20)
+        assert bound == pytest.approx(plan.clipping.moved(0.7, share))
+        left = torch.cat(total._totals).numpy()  # nothing that is private stays behind
+        assert np.array_equal(left, (steps + KnownNoise.drawn)[:-1])
+
+
+def test_errors_that_a_caller_asks_numpy_for_do_not_stop_a_release():
+    total = ClippedSum([torch.zeros(9)], [[0]], plan_for(9, FlatClipping(1e-30)))
+    total.add([[RowsUse(torch.full((2, 9), 1e-32))]], torch.ones(2, dtype=torch.float64), 1e-30)
+    with np.errstate(all="raise"):
+        (found,), _, _ = total.release(1e-30)
+    assert found.isfinite().all()
+
+
+def test_a_parameter_that_is_not_used_in_a_step_has_noise_alone():
+    total = ClippedSum([torch.zeros(4), torch.zeros(3)], [[0, 1]], plan_for(7))
+    ones = [[RowsUse(torch.ones(2, 4))], [RowsUse(torch.ones(2, 3))]]
+    weights = torch.ones(2, dtype=torch.float64)
+    total.add(ones, weights, 0.7)
+    total = total.cleared()
+    total.add([ones[0], []], weights, 0.7)
+    assert (total.steps()[:4] > 0).all()
+    assert (total.steps()[4:] == 0).all()
+    assert (total.cleared().steps() == 0).all()
 
 
 @pytest.mark.statistical

@@ -57,7 +57,7 @@ def drawn(monkeypatch, noise):
         released.append(next(given).copy())
         return released[-1]
 
-    monkeypatch.setattr(correlated_noise, "sample_rounded_gaussian", known)
+    monkeypatch.setattr(correlated_noise, "sample_layered_gaussian", known)
     return released
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 import torch
 from torch import nn
+from torch.nn import functional
 
+from discreet.learning.deep import layers
 from discreet.learning.deep.layers import rule_of
+from discreet.learning.deep.uses import RowsUse
 from learning.deep.gradient_oracle import booked, compare, oracle
 
 
@@ -101,3 +104,20 @@ def test_gradients_under_autocast_are_nearly_those(name):
     for uses, each in zip(booked(Reduced(layer), inputs), expected, strict=True):
         written = sum(use.each() for use in uses)
         assert (written - each).norm() <= 0.03 * each.norm()
+
+
+@pytest.mark.parametrize("examples", [12, 7])
+@pytest.mark.parametrize("most", [1, 400, 1300])
+def test_convolutions_in_blocks_are_those_at_once(monkeypatch, most, examples):
+    module = nn.Conv2d(2, 3, 3, stride=2, padding=1)
+    given = torch.randn(examples, 2, 9, 9)
+    slopes = torch.randn_like(module(given))
+    whole = rule_of(module)(module, given, slopes)["weight"]
+    monkeypatch.setattr(layers, "_IN_CACHE", most)  # an example has 450 numbers of patches
+    found = rule_of(module)(module, given, slopes)["weight"]
+    assert isinstance(found, RowsUse)
+    torch.testing.assert_close(found.rows, whole.rows)
+    expected = torch.einsum("bop,bcp->boc", slopes.flatten(2), functional.unfold(given, 3, 1, 1, 2)).flatten(
+        1
+    )
+    torch.testing.assert_close(found.rows, expected)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse, outer_use, squared_norms
+from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse, block_size, outer_use, squared_norms
 
 
 def some_uses():
@@ -34,7 +34,10 @@ def test_norms_of_sums_have_all_inner_products(name, other):
 def test_sums_and_masses(name):
     use = USES[name]
     factors = torch.rand(5, dtype=torch.float64)
-    torch.testing.assert_close(use.weighted_sum(factors), factors @ use.each())
+    out = torch.full((use.each().shape[1],), torch.nan, dtype=torch.float64)  # whatever was there before
+    found = use.weighted_sum(factors, out)
+    torch.testing.assert_close(found, factors @ use.each())
+    assert found is out
     assert (use.mass() >= use.each().norm(dim=1) * (1 - 1e-12)).all()
     assert use.terms >= 5
 
@@ -49,10 +52,17 @@ def test_examples_that_are_not_kept_count_for_nothing(name):
 
 def test_a_wide_row_is_summed_in_blocks():
     rows, factors = torch.randn(3, 40_000), torch.rand(3, dtype=torch.float64)
-    torch.testing.assert_close(RowsUse(rows).weighted_sum(factors), factors @ rows.double())
+    found = RowsUse(rows).weighted_sum(factors, torch.empty(40_000, dtype=torch.float64))
+    torch.testing.assert_close(found, factors @ rows.double())
 
 
 def test_small_matrices_are_written_out_and_large_ones_are_not():
     assert isinstance(outer_use(torch.zeros(2, 9, 3), torch.zeros(2, 9, 4)), RowsUse)
     assert isinstance(outer_use(torch.zeros(2, 3, 90), torch.zeros(2, 3, 90)), OuterUse)
     assert isinstance(outer_use(torch.zeros(2, 1, 3), torch.zeros(2, 1, 3)), OuterUse)
+
+
+def test_blocks_of_a_batch_are_equal():
+    assert [block_size(12, most) for most in (0, 1, 2, 5, 11, 12, 99)] == [1, 1, 2, 4, 6, 12, 12]
+    assert [block_size(13, most) for most in (0, 12, 13)] == [1, 1, 13]
+    assert block_size(0, 5) == 1

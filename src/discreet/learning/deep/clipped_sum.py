@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from discreet.array_types import Floats, Integers
@@ -14,16 +17,19 @@ from discreet.learning.deep.clipping import AdaptiveClipping
 from discreet.learning.deep.epoch_plan import EpochPlan
 from discreet.learning.deep.plan import GRID_STEPS, TrainingPlan
 from discreet.learning.deep.processes import Processes
+from discreet.learning.deep.step_parts import MakeSum
 from discreet.learning.deep.uses import LookupUse, OuterUse, Use, squared_norms
-from discreet.noise import current, is_private, sample_rounded_gaussian
+from discreet.noise import current, is_private
+from discreet.noise.layered_gaussian import LayeredDraws
 
-__all__ = ["ClippedSum"]
+__all__ = ["ClippedSum", "sums_in_doubles"]
 
 _NORM_ROUNDING = 2.0**-24
 """Of a squared norm that was summed in doubles, in units of its squared mass (lemma 2)."""
 _TERM_SHARE = 2.0**-20
 """Keeps the rounding of a sum of products below 2^-32 for each example (lemma 3)."""
 _UP = 1 + 2.0**-40
+_IN_CACHE = 1 << 16  # numbers that are rounded at once
 _MOST_POSITIONS, _MOST_SIZE = 2**13, 2**28  # for which the constants above are proven
 
 
@@ -44,13 +50,19 @@ class ClippedSum:
     ) -> None:
         if any(parameter.numel() > _MOST_SIZE for parameter in parameters):
             raise ParameterError("model", "has a parameter of more than 2^28 numbers", "smaller parameters")
-        self._shapes = [parameter.shape for parameter in parameters]
+        self._parameters = parameters
         self._groups, self._plan = groups, plan
         self._totals = [
             torch.zeros(parameter.numel(), dtype=torch.float64, device=parameter.device)
             for parameter in parameters
         ]
+        self._is_empty = [True] * len(parameters)
         self._count = 0
+
+    def cleared(self) -> ClippedSum:
+        """Return this sum, in the same place in memory, with nothing added."""
+        self._is_empty, self._count = [True] * len(self._parameters), 0
+        return self
 
     @torch.no_grad()
     def add(self, uses: list[list[Use]], weights: Tensor, bound: float) -> Tensor:
@@ -67,8 +79,7 @@ class ClippedSum:
             factors = self._plan.clipping.factors(norm, len(self._groups), bound)
             factors = torch.where(finite & kept, factors * weights, 0.0)
             for place in group:
-                if uses[place]:  # all uses first: the total is rounded once for each batch (lemma 3)
-                    self._totals[place] += sum(use.weighted_sum(factors) for use in uses[place])
+                self._add_uses(place, uses[place], factors)
         if self._plan.count_weight:
             within = (
                 torch.where(norms[0] <= bound, 1, -1) * (weights * self._plan.count_weight).floor().long()
@@ -76,49 +87,101 @@ class ClippedSum:
             self._count += int(torch.where(finite, within, 0).sum())
         return finite | ~kept
 
+    def _add_uses(self, place: int, uses: list[Use], factors: Tensor) -> None:
+        """Add all uses of a parameter to each other, then to the total, which is rounded once (lemma 3)."""
+        total = self._totals[place]
+        for number, use in enumerate(uses):
+            if number == 0:
+                found = use.weighted_sum(factors, total if self._is_empty[place] else torch.empty_like(total))
+            else:
+                found += use.weighted_sum(factors, torch.empty_like(total))
+        if uses and not self._is_empty[place]:
+            total += found
+        self._is_empty[place] = self._is_empty[place] and not uses
+
     def zeros(self) -> list[Tensor]:
         """Return zeros in the shapes of the parameters."""
         return self.shaped(np.zeros(self._plan.size))
 
     def add_up(self, processes: Processes) -> None:
         """Put the sums over all processes in place of those of this one."""
-        processes.add_up(self._totals)
-        self._count = processes.total(self._count)
+        processes.add_up(self._filled())
+        self._is_empty, self._count = [False] * len(self._parameters), processes.total(self._count)
 
     def steps(self) -> Integers:
         """Return the sum in grid steps, and the count of an adaptive bound; private."""
-        found, start = np.empty(self._plan.drawn, np.int64), 0
-        for total in self._totals:
-            scaled = total.cpu().numpy() * GRID_STEPS  # a power of two: exact
-            found[start : start + len(scaled)] = np.rint(scaled, out=scaled)
-            start += len(scaled)
-        found[start:] = self._count
+        found = np.empty(self._plan.drawn, np.int64)
+        for start, part in self._parts():
+            found[start : start + len(part)] = np.rint(part * GRID_STEPS)
+        found[self._plan.size :] = self._count
         return found
 
     def release(self, bound: float) -> tuple[list[Tensor], float, bool]:
         """Return the noisy mean gradients, the next bound, and whether the noise was private.
 
-        Rounded normal noise is added to the integers: from here on everything is public.
+        Rounded normal noise is added to the integers, in the place of the sum: from here on everything is
+        public, and nothing that is private stays behind.
         """
         plan, source = self._plan, current()
-        noisy = sample_rounded_gaussian(Fraction(plan.variance), plan.drawn, source)
-        noisy += self.steps()
-        noisy = source.mark(noisy)
-        values = np.asarray(noisy)
-        scale = np.float64(bound / (GRID_STEPS * float(plan.batch)))
-        found = self.shaped(values[: plan.size] * scale)
+        noise = LayeredDraws(Fraction(plan.variance), plan.drawn, source)
+        scale = bound / (GRID_STEPS * float(plan.batch))
+        found = np.empty(plan.size, self._kind)
+        with np.errstate(all="ignore"):  # a caller's np.seterr must not turn small numbers into errors
+            for start, part in self._parts():
+                np.multiply(part, GRID_STEPS, out=part)  # by a power of two: exact
+                np.rint(part, out=part)
+                np.add(part, noise.next(len(part)), out=part)  # integers below 2^53
+                np.multiply(part, scale, out=found[start : start + len(part)], casting="same_kind")
+        for total in self._totals:
+            if total.device.type != "cpu":
+                total.zero_()
         if isinstance(plan.clipping, AdaptiveClipping):
-            share = 0.5 + float(values[-1]) / (2 * plan.count_weight * float(plan.batch))
+            share = 0.5 + float(noise.next(1)[0] + self._count) / (2 * plan.count_weight * float(plan.batch))
             bound = plan.clipping.moved(bound, share)
-        return found, bound, is_private(noisy)
+        return self.shaped(found), bound, is_private(source.mark(0))
 
-    def shaped(self, values: Floats) -> list[Tensor]:
+    def shaped(self, values: NDArray[np.floating[Any]]) -> list[Tensor]:
         """Return flat numbers in the shapes of the parameters, where these are."""
-        parts = torch.from_numpy(values).split([total.numel() for total in self._totals])
+        flat = torch.from_numpy(values.astype(self._kind, copy=False))
+        parts = flat.split([parameter.numel() for parameter in self._parameters])
         return [
-            part.reshape(shape).to(total.device)
-            for part, shape, total in zip(parts, self._shapes, self._totals, strict=True)
+            part.reshape(parameter.shape).to(parameter.device)
+            for part, parameter in zip(parts, self._parameters, strict=True)
         ]
+
+    @property
+    def _kind(self) -> type[np.float32 | np.float64]:
+        """Of what is released: doubles if a parameter has them."""
+        has_doubles = any(parameter.dtype == torch.float64 for parameter in self._parameters)
+        return np.float64 if has_doubles else np.float32
+
+    def _filled(self) -> list[Tensor]:
+        """Return the sums in doubles, flat, of all parameters."""
+        for total, is_empty in zip(self._totals, self._is_empty, strict=True):
+            if is_empty:
+                total.zero_()
+        return self._totals
+
+    def _parts(self) -> Iterator[tuple[int, Floats]]:
+        """Yield the sum some numbers at a time, and where they start: of a device, a copy."""
+        start = 0
+        for total in self._filled():
+            values = total.cpu().numpy()
+            for place in range(0, len(values), _IN_CACHE):
+                yield start + place, values[place : place + _IN_CACHE]
+            start += len(values)
+
+
+def sums_in_doubles(plan: TrainingPlan | EpochPlan) -> MakeSum:
+    """Return what gives an empty sum for every step, always in the same place in memory."""
+    made: list[ClippedSum] = []
+
+    def make(parameters: list[Tensor], groups: list[list[int]]) -> ClippedSum:
+        if not made:
+            made.append(ClippedSum(parameters, groups, plan))
+        return made[0].cleared()
+
+    return make
 
 
 def _norms(found: list[list[Use]], weights: Tensor) -> Tensor:

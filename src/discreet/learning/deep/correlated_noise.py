@@ -13,7 +13,8 @@ from discreet.array_types import Floats, Integers
 from discreet.learning.deep.clipped_sum import ClippedSum
 from discreet.learning.deep.epoch_plan import EpochPlan
 from discreet.learning.deep.plan import GRID_STEPS
-from discreet.noise import current, is_private, sample_rounded_gaussian
+from discreet.noise import current, is_private
+from discreet.noise.layered_gaussian import sample_layered_gaussian
 
 __all__ = ["CorrelatedNoise"]
 
@@ -55,7 +56,7 @@ class CorrelatedNoise:
     def release(self, total: ClippedSum, bound: float, step: int) -> tuple[list[Tensor], float, bool]:
         """Return the noisy mean gradients of a step, the bound, and whether the noise was private."""
         plan, source, exact = self._plan, current(), total.steps()
-        released = sample_rounded_gaussian(Fraction(plan.variance), plan.drawn, source)
+        released = sample_layered_gaussian(Fraction(plan.variance), plan.drawn, source)
         released += plan.coefficients[0] * exact
         before = [one for one in self._last if step - one.number < len(plan.coefficients)]
         for one in before:

@@ -14,9 +14,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from discreet.learning.deep.uses import LookupUse, RowsUse, Use, outer_use
+from discreet.learning.deep.uses import LookupUse, RowsUse, Use, block_size, is_written_out, outer_use
 
 __all__ = ["GradientRule", "rule_of"]
+
+_IN_CACHE = (
+    1 << 19
+)  # numbers of patches that are written at once; more would wait for memory, by time measured
 
 GradientRule = Callable[[Any, Tensor, Tensor], dict[str, Use]]
 
@@ -57,10 +61,17 @@ def _convolution(module: Any, given: Tensor, slopes: Tensor) -> dict[str, Use]:
     if given.is_cuda and (found := _without_patches(module, given, slopes)) is not None:
         return found
     kind = torch.promote_types(given.dtype, slopes.dtype)  # they differ under autocast
-    patches, flat = _patches(module, given.to(kind)), slopes.to(kind).flatten(2)
+    given, flat = given.to(kind), slopes.to(kind).flatten(2)
     bias = RowsUse(flat.sum(2))
     if module.groups == 1:
-        return {"weight": outer_use(flat.transpose(1, 2), patches.transpose(1, 2)), "bias": bias}
+        rows, positions, columns = flat.shape[1], flat.shape[2], module.weight[0].numel()
+        if is_written_out(positions, rows, columns):
+            return {"weight": RowsUse(_written_out(module, given, flat)), "bias": bias}
+        return {
+            "weight": outer_use(flat.transpose(1, 2), _patches(module, given).transpose(1, 2)),
+            "bias": bias,
+        }
+    patches = _patches(module, given)
     examples, _, positions = flat.shape
     each = torch.matmul(
         flat.reshape(examples, module.groups, -1, positions),
@@ -76,6 +87,20 @@ def _without_patches(module: Any, given: Tensor, slopes: Tensor) -> dict[str, Us
     except ImportError:  # Triton, which sums in doubles do without
         return None
     return convolution_uses(module, given, slopes)
+
+
+def _written_out(module: Any, given: Tensor, flat: Tensor) -> Tensor:
+    """Return the gradients of a convolution as rows, some examples at a time: patches stay in the cache.
+
+    All blocks have the same shape, so that an example's row is computed alike wherever it stands.
+    """
+    examples, rows, positions = flat.shape
+    columns = module.weight[0].numel()
+    size = examples if given.is_cuda else block_size(examples, _IN_CACHE // (columns * positions))
+    found = flat.new_empty(examples, rows, columns)
+    for some, one, out in zip(given.split(size), flat.split(size), found.split(size), strict=True):
+        torch.bmm(one, _patches(module, some).transpose(1, 2), out=out)
+    return found.flatten(1)
 
 
 def _patches(module: Any, given: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ from torch import nn
 
 from discreet.learning.deep.accelerator.device_plan import DevicePlan
 from discreet.learning.deep.beginning import batch_reader, begin, opened_record
-from discreet.learning.deep.clipped_sum import ClippedSum
+from discreet.learning.deep.clipped_sum import sums_in_doubles
 from discreet.learning.deep.clipping import Clipping
 from discreet.learning.deep.optimizer import PrivateOptimizer
 from discreet.learning.deep.plan import TrainingPlan
@@ -161,7 +161,7 @@ def private(
 def _sums_of(plan: TrainingPlan, device: torch.device) -> MakeSum:
     """Return what adds gradients up: in doubles on the processor, as integers on an accelerator."""
     if not isinstance(plan, DevicePlan):
-        return lambda parameters, groups: ClippedSum(parameters, groups, plan)
+        return sums_in_doubles(plan)
     from discreet.learning.deep.accelerator.device_noise import DeviceNoise
     from discreet.learning.deep.accelerator.integer_sum import IntegerSum
 

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from discreet.learning.deep.beginning import batch_reader, begin, opened_record
-from discreet.learning.deep.clipped_sum import ClippedSum
+from discreet.learning.deep.clipped_sum import sums_in_doubles
 from discreet.learning.deep.clipping import Clipping
 from discreet.learning.deep.correlated_noise import CorrelatedNoise
 from discreet.learning.deep.epoch_plan import EpochPlan
@@ -126,7 +126,7 @@ def private_epochs(
         model,
         plan=plan,
         draw=SlotSampler(begun.sampler, plan.steps_per_epoch).draw,
-        make_sum=lambda parameters, groups: ClippedSum(parameters, groups, plan),
+        make_sum=sums_in_doubles(plan),
         release=CorrelatedNoise(plan).release,
         rows=batch_reader(data, plan, physical, collate, blank),
         record=kept,

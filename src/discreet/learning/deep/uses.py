@@ -25,7 +25,17 @@ from torch import Tensor
 
 from discreet.records import Record
 
-__all__ = ["LookupUse", "OuterUse", "RowsUse", "Use", "inner_products", "outer_use", "squared_norms"]
+__all__ = [
+    "LookupUse",
+    "OuterUse",
+    "RowsUse",
+    "Use",
+    "block_size",
+    "inner_products",
+    "is_written_out",
+    "outer_use",
+    "squared_norms",
+]
 
 _LEAST, _MOST = 2.0**-200, 2.0**200  # of doubles: products of four neither underflow nor overflow
 _IN_CACHE = 1 << 17  # numbers that become doubles at once; more would wait for memory, by time measured
@@ -54,8 +64,8 @@ class Use(Record, ABC):
         """The gradients written out, as rows of doubles."""
 
     @abstractmethod
-    def weighted_sum(self, factors: Tensor) -> Tensor:
-        """Return the sum of factor times gradient, in doubles, flat."""
+    def weighted_sum(self, factors: Tensor, out: Tensor) -> Tensor:
+        """Write the sum of factor times gradient over `out`, doubles, flat, and return it."""
 
     @abstractmethod
     def without(self, kept: Tensor) -> Use:
@@ -88,11 +98,12 @@ class RowsUse(Use):
         """Return the rows."""
         return self.rows.double()
 
-    def weighted_sum(self, factors: Tensor) -> Tensor:
+    def weighted_sum(self, factors: Tensor, out: Tensor) -> Tensor:
         """Sum block by block, so that the doubles never leave the cache."""
         columns = max(64, _IN_CACHE // max(1, len(self.rows)))
-        parts = [factors @ block.double() for block in self.rows.split(columns, dim=1)]
-        return torch.cat(parts) if len(parts) > 1 else parts[0]
+        for block, part in zip(self.rows.split(columns, dim=1), out.split(columns), strict=True):
+            torch.mv(block.double().T, factors, out=part)
+        return out
 
     def without(self, kept: Tensor) -> RowsUse:
         """Return zeros in rows that are not kept."""
@@ -136,12 +147,13 @@ class OuterUse(Use):
         """Write the gradients out."""
         return torch.bmm(self.left.double().transpose(1, 2), self.right.double()).flatten(1)
 
-    def weighted_sum(self, factors: Tensor) -> Tensor:
+    def weighted_sum(self, factors: Tensor, out: Tensor) -> Tensor:
         """Scale the smaller side, and multiply two matrices."""
         left, right = self.left.double(), self.right.double()
         scale = factors[:, None, None]
         left, right = (left * scale, right) if left.shape[2] <= right.shape[2] else (left, right * scale)
-        return (left.flatten(0, 1).T @ right.flatten(0, 1)).flatten()
+        torch.mm(left.flatten(0, 1).T, right.flatten(0, 1), out=out.view(left.shape[2], right.shape[2]))
+        return out
 
     def without(self, kept: Tensor) -> OuterUse:
         """Return zeros on both sides of examples that are not kept."""
@@ -196,12 +208,12 @@ class LookupUse(Use):
         place = self.index[:, :, None].expand(-1, -1, columns)
         return out.scatter_add_(1, place, self.slopes.double()).flatten(1)
 
-    def weighted_sum(self, factors: Tensor) -> Tensor:
+    def weighted_sum(self, factors: Tensor, out: Tensor) -> Tensor:
         """Add each position to its row."""
-        columns = self.slopes.shape[2]
-        out = torch.zeros(self.rows, columns, dtype=torch.float64, device=self.slopes.device)
         scaled = self.slopes.double() * factors[:, None, None]
-        return out.index_add_(0, self.index.flatten(), scaled.flatten(0, 1)).flatten()
+        table = out.zero_().view(self.rows, self.slopes.shape[2])
+        table.index_add_(0, self.index.flatten(), scaled.flatten(0, 1))
+        return out
 
     def without(self, kept: Tensor) -> LookupUse:
         """Return zeros for examples that are not kept."""
@@ -215,10 +227,13 @@ def _lengths(vectors: Tensor) -> Tensor:
     """
     if vectors.is_cuda:
         return torch.linalg.vector_norm(vectors, dim=-1, dtype=torch.float64)
-    examples, most = len(vectors), max(1, _IN_CACHE // max(1, vectors[:1].numel()))
-    size = next(size for size in range(min(examples, most), 0, -1) if examples % size == 0)
-    blocks = vectors.split(size)
+    blocks = vectors.split(block_size(len(vectors), _IN_CACHE // max(1, vectors[:1].numel())))
     return torch.cat([torch.linalg.vector_norm(block, dim=-1, dtype=torch.float64) for block in blocks])
+
+
+def block_size(examples: int, most: int) -> int:
+    """Return the largest size up to `most`, and at least 1, in which a batch is cut into equal blocks."""
+    return next((size for size in range(min(examples, most), 1, -1) if examples % size == 0), 1)
 
 
 def _held(values: Tensor) -> Tensor:
@@ -230,17 +245,22 @@ def _held(values: Tensor) -> Tensor:
 
 
 def outer_use(left: Tensor, right: Tensor) -> Use:
-    """Return sums of outer products in the cheaper form: written out if that takes no more room.
+    """Return sums of outer products in the cheaper form."""
+    kind = torch.promote_types(left.dtype, right.dtype)  # they differ under autocast
+    left, right = left.to(kind), right.to(kind)
+    positions, rows, columns = left.shape[1], left.shape[2], right.shape[2]
+    if is_written_out(positions, rows, columns):
+        return RowsUse(torch.bmm(left.transpose(1, 2), right).flatten(1))
+    return OuterUse(left, right)
+
+
+def is_written_out(positions: int, rows: int, columns: int) -> bool:
+    """Whether sums of outer products are cheaper written out.
 
     Of one position, a norm costs two norms. Of many, Gram matrices take positions^2 (rows + columns)
     operations, and writing out takes positions rows columns.
     """
-    kind = torch.promote_types(left.dtype, right.dtype)  # they differ under autocast
-    left, right = left.to(kind), right.to(kind)
-    positions, rows, columns = left.shape[1], left.shape[2], right.shape[2]
-    if positions > 1 and rows * columns <= 2 * positions * (rows + columns):
-        return RowsUse(torch.bmm(left.transpose(1, 2), right).flatten(1))
-    return OuterUse(left, right)
+    return positions > 1 and rows * columns <= 2 * positions * (rows + columns)
 
 
 def squared_norms(uses: list[Use], masses: list[Tensor]) -> Tensor:

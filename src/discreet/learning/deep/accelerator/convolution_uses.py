@@ -51,9 +51,9 @@ class TapRowsUse(Use):
         """Return the rows in the order of the parameter."""
         return self._ordered().rows.double()
 
-    def weighted_sum(self, factors: Tensor) -> Tensor:
+    def weighted_sum(self, factors: Tensor, out: Tensor) -> Tensor:
         """Sum in doubles, in the order of the parameter."""
-        return self._ordered().weighted_sum(factors)
+        return self._ordered().weighted_sum(factors, out)
 
     def without(self, kept: Tensor) -> TapRowsUse:
         """Return zeros in rows that are not kept."""
