@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakSet
 
 import torch
@@ -19,6 +19,7 @@ from torch.autograd.graph import get_gradient_edge
 from torch.utils._pytree import tree_map
 
 from discreet.errors import ParameterError
+from discreet.learning.deep.arriving_slopes import first_places, hand_over_slopes
 from discreet.learning.deep.compiled_regions import first_of_two_passes, uncompiled
 from discreet.learning.deep.layers import GradientRule, rule_of
 from discreet.learning.deep.uses import Use
@@ -29,6 +30,12 @@ __all__ = ["Book", "LayerCall"]
 _FIRST_AXIS = "examples along the first axis of every layer; expand positions and the like over the batch"
 
 _watched: WeakSet[nn.Module] = WeakSet()
+
+Kept = TypeVar("Kept")
+
+
+def _as_it_is(use: Any) -> Any:
+    return use
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +101,7 @@ class Book:
         self._places = {id(parameter): place for place, parameter in enumerate(parameters)}
         self._is_open = self._is_probed = False
         self._calls: list[_Call] = []
-        self._known: set[tuple[str, ...]] = set()
+        self._known: dict[tuple[str, ...], set[int]] = {}
         watched = list(self._watch(model, "", set()))
         reached = {id(value) for one in watched for value in one.trained.values()}
         if reached != self._trained:
@@ -158,12 +165,18 @@ class Book:
         """Record no more calls, and forget those that were."""
         self._calls, self._is_open = [], False
 
-    def read(self, losses: Tensor) -> list[list[Use]]:
+    def read(self, losses: Tensor, kept: Callable[[Use], Kept] = _as_it_is) -> list[list[Kept]]:
         """Return the uses of every parameter, from the losses of the examples, and close the book.
 
         The gradient of example i is that of its loss. That no loss depends on another example is tried out in
         the first batch, on one example; that no parameter reaches a loss past the book, whenever other layers
         are called than in any batch before.
+
+        Parameters
+        ----------
+        losses : tensor
+        kept : callable, optional
+            Turns each use into what is kept of it, as soon as it is there.
         """
         calls, edges, names = self._recorded(losses)
         if not self._is_probed:
@@ -171,8 +184,34 @@ class Book:
             self._is_probed = True
         if names not in self._known:
             self._check_reached(calls, losses)
-            self._known.add(names)
-        return self.uses(_sloped(calls, edges, losses), len(losses))
+            self._known[names] = first_places([call.edges for call in calls], losses)
+        return self._arriving(calls, losses, self._known[names], kept)
+
+    def _arriving(
+        self, calls: list[_Call], losses: Tensor, asked: set[int], kept: Callable[[Use], Kept]
+    ) -> list[list[Kept]]:
+        """Return what is kept of the uses of every parameter, in the order of calls."""
+        found: dict[int, dict[str, Kept]] = {}
+        edges: list[list[Any]] = [call.edges for call in calls]
+        waiting: list[_Call | None] = [*calls]
+        calls.clear()  # what a layer was given is let go with its slopes
+
+        def take(place: int, slopes: list[Tensor | None]) -> None:
+            call, waiting[place] = waiting[place], None
+            assert call is not None  # noqa: S101 - slopes arrive once
+            call.check_unchanged()
+            uses = self._uses_of(LayerCall(call.watched, call.given, slopes), len(losses))
+            found[place] = {name: kept(use) for name, use in uses.items()}
+
+        watched = [call.watched for call in waiting if call is not None]
+        hand_over_slopes(edges, losses, asked, take)
+        if not found:
+            raise _not_of_the_model()
+        by_parameter: list[list[Kept]] = [[] for _ in self._places]
+        for place in sorted(found):
+            for name, parameter in watched[place].trained.items():
+                by_parameter[self._places[id(parameter)]].append(found[place][name])
+        return by_parameter
 
     def trace(self, losses: Tensor) -> list[LayerCall]:
         """Return what `read` makes uses of, and close the book.
@@ -188,7 +227,9 @@ class Book:
         """Return the uses of every parameter, from the calls that gradients arrive at."""
         uses: list[list[Use]] = [[] for _ in self._places]
         for call in calls:
-            self._read_call(call, batch, uses)
+            found = self._uses_of(call, batch)
+            for name, parameter in call.watched.trained.items():
+                uses[self._places[id(parameter)]].append(found[name])
         return uses
 
     def _recorded(self, losses: Tensor) -> tuple[list[_Call], list[Any], tuple[str, ...]]:
@@ -201,7 +242,8 @@ class Book:
         return calls, edges, tuple(call.watched.name for call in calls)
 
     @torch.no_grad()
-    def _read_call(self, call: LayerCall, batch: int, uses: list[list[Use]]) -> None:
+    def _uses_of(self, call: LayerCall, batch: int) -> dict[str, Use]:
+        """Return the uses of a layer's trained parameters by name."""
         watched, slopes = call.watched, call.slopes
         if any(slope is not None and (slope.dim() == 0 or len(slope) != batch) for slope in slopes):
             raise ParameterError(
@@ -210,19 +252,17 @@ class Book:
                 _FIRST_AXIS,
             )
         if watched.rule is None:
-            found = uses_of_whole(watched.module, watched.trained, call.given, slopes)
-        else:
-            (slope,), (args, kwargs) = slopes, call.given
-            given = args[0] if args else next(iter(kwargs.values()))
-            if len(given) != batch:
-                raise ParameterError(
-                    "model",
-                    f"has a {watched.title} whose input is not that of the examples",
-                    _FIRST_AXIS,
-                )
-            found = watched.rule(watched.module, given, slope)
-        for name, parameter in watched.trained.items():
-            uses[self._places[id(parameter)]].append(found[name])
+            return uses_of_whole(watched.module, watched.trained, call.given, slopes)
+        (slope,), (args, kwargs) = slopes, call.given
+        given = args[0] if args else next(iter(kwargs.values()))
+        if len(given) != batch:
+            raise ParameterError(
+                "model",
+                f"has a {watched.title} whose input is not that of the examples",
+                _FIRST_AXIS,
+            )
+        found = watched.rule(watched.module, given, slope)
+        return {name: found[name] for name in watched.trained}
 
     def _probe(self, calls: list[_Call], edges: list[Any], losses: Tensor) -> None:
         """Refuse a model where a loss has a gradient at another example."""

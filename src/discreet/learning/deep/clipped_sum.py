@@ -64,6 +64,10 @@ class ClippedSum:
         self._is_empty, self._count = [True] * len(self._parameters), 0
         return self
 
+    def kept(self, use: Use) -> Use:
+        """Return a use as it is."""
+        return use
+
     @torch.no_grad()
     def add(self, uses: list[list[Use]], weights: Tensor, bound: float) -> Tensor:
         """Add the gradients of a batch, and return which examples count.

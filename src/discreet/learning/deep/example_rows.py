@@ -36,6 +36,12 @@ class PhysicalBatch:
     is_only: bool
     """Whether its step has no other."""
 
+    def weights_on(self, device: torch.device) -> Tensor:
+        """Return the weights on a device, which is not waited for."""
+        if device.type != "cuda":
+            return self.weights.to(device)
+        return self.weights.pin_memory().to(device, non_blocking=True)
+
 
 class ExampleRows:
     """Reads any examples of a data set in batches of one size.

@@ -219,8 +219,8 @@ class PrivateOptimizer(torch.optim.Optimizer):
         self._check_losses(losses, batch)
         assert losses is not None  # noqa: S101 - checked in the line before
         self._held.check()
-        weights = _moved(batch.weights, losses.device)
-        self._finish(batch, total, total.add(self._book.read(losses), weights, self._bound))
+        weights = batch.weights_on(losses.device)
+        self._finish(batch, total, total.add(self._book.read(losses, total.kept), weights, self._bound))
 
     def run(self, losses: Callable[..., Tensor], *, compiler: Compiler | None = None) -> Iterator[int]:
         """Take all steps, and yield the number of each when the model has changed.
@@ -266,7 +266,9 @@ class PrivateOptimizer(torch.optim.Optimizer):
             return
         batch, total = self._held_batch()
         self._book.stop()
-        counted = total.add(reader.uses(rows), _moved(batch.weights, reader.traced.device), self._bound)
+        counted = total.add(
+            reader.uses(rows, total.kept), batch.weights_on(reader.traced.device), self._bound
+        )
         self._held.check()
         self._finish(batch, total, counted)
 
@@ -380,11 +382,6 @@ class PrivateOptimizer(torch.optim.Optimizer):
         self._taken = max(self._taken, charges * self._plan.steps_per_charge)
         self._bound = float(account["bound"])
         self._is_private = self._is_private and bool(account["is_private"])
-
-
-def _moved(weights: Tensor, device: torch.device) -> Tensor:
-    """Return weights on a device, which is not waited for."""
-    return weights.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else weights.to(device)
 
 
 def _draws_privately() -> bool:

@@ -32,7 +32,10 @@ class StepRecord(Protocol):
 class GradientSum(Protocol):
     """The clipped gradients of one step, added up."""
 
-    def add(self, uses: list[list[Use]], weights: Tensor, bound: float) -> Tensor:
+    def kept(self, use: Use) -> Any:
+        """Return what is kept of a use until it is added."""
+
+    def add(self, uses: list[list[Any]], weights: Tensor, bound: float) -> Tensor:
         """Add the gradients of a batch, and return which examples count."""
 
     def add_up(self, processes: Processes) -> None:
@@ -45,7 +48,7 @@ class GradientSum(Protocol):
 class DeviceSum(GradientSum, Protocol):
     """A sum whose work on a batch can be recorded, apart from what it holds."""
 
-    def measure(self, uses: list[list[Use]], weights: Tensor, bound: float) -> Any:
+    def measure(self, uses: list[list[Any]], weights: Tensor, bound: float) -> Any:
         """Return what is to be added of a batch."""
 
     def take(self, batch: Any) -> Tensor:

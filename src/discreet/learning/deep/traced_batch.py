@@ -164,12 +164,12 @@ class BatchReader:
         """Return the losses of a batch, not compiled."""
         return _called(self._losses, rows)
 
-    def uses(self, rows: Any) -> list[list[Use]]:
-        """Return the uses of every parameter by a batch."""
+    def uses(self, rows: Any, kept: Callable[[Use], Any]) -> list[list[Any]]:
+        """Return the uses of every parameter by a batch, or what is kept of them."""
         if self.traced is not None:
-            return self.traced.uses(rows)
+            return [[kept(use) for use in found] for found in self.traced.uses(rows)]
         self._book.open()
-        return self._book.read(self.losses(rows))
+        return self._book.read(self.losses(rows), kept)
 
 
 def _called(losses: Callable[..., Tensor], rows: Any) -> Tensor:

@@ -37,6 +37,7 @@ _DOUBLES = 2.0**-24
 """Rounding of a squared norm that was summed in doubles, in units of the squared mass."""
 _HALF = 0.51
 """Of a unit: how far rounding is from the exact product at most (lemma 2)."""
+_LARGEST_INPUT = 127
 _LARGEST_SLOPE = 8_300_000
 _LONGEST_SUM = 2**16
 """Positions of one product of 8-bit integers: 2^16 128^2 is below 2^31."""
@@ -68,6 +69,11 @@ class IntegerForm(ABC):
     @abstractmethod
     def add_to(self, total: Tensor, coefficients: Tensor) -> None:
         """Add the H of all examples to a flat total of integers of 64 bits."""
+
+    @property
+    def worst_rounding(self) -> float:
+        """The largest that `rounding` may be, whatever the numbers are."""
+        return 0.0
 
     @property
     def has_steps(self) -> bool:
@@ -185,6 +191,11 @@ class _OuterForm(IntegerForm):
 
     def rounding(self) -> Tensor:
         return self.summary[2]
+
+    @property
+    def worst_rounding(self) -> float:
+        positions, (columns, _) = len(self.slopes) // self._examples, self.inputs.shape
+        return 0.5 * positions * (self.slopes.shape[1] * columns) ** 0.5 * _LARGEST_INPUT
 
     def most(self) -> Tensor:
         return self.summary[3]

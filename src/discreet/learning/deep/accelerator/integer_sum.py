@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import cast
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -98,7 +98,7 @@ class IntegerSum:
         self._waiting, self._has_sums = None, False
         return self
 
-    def add(self, uses: list[list[Use]], weights: Tensor, bound: float) -> Tensor:
+    def add(self, uses: list[list[Any]], weights: Tensor, bound: float) -> Tensor:
         """Add the gradients of a batch, and return which examples count.
 
         An example whose gradient has a norm that is not finite adds nothing.
@@ -106,10 +106,16 @@ class IntegerSum:
         return self.take(self.measure(uses, weights, bound))
 
     @torch.no_grad()
-    def measure(self, uses: list[list[Use]], weights: Tensor, bound: float) -> MeasuredBatch:
+    def kept(self, use: Use) -> Use | IntegerForm:
+        """Return what is kept of a use until its batch is measured: short numbers, where there are many."""
+        _check_size(use)
+        return integer_form(use) if isinstance(use, OuterUse) else use
+
+    @torch.no_grad()
+    def measure(self, uses: list[list[Any]], weights: Tensor, bound: float) -> MeasuredBatch:
         """Return the gradients of a batch and the coefficients with which they will be added up."""
-        self._check_sizes(uses)
         groups = [_together(group, uses) for group in self._groups]
+        self._check_rounding(groups)
         norms = [_norms(group, weights) for group in groups]
         finite = torch.stack(norms).isfinite().all(0)
         counts = finite & (weights > 0)  # padding may hold anything
@@ -276,23 +282,12 @@ class IntegerSum:
         squares = torch.stack(parts).square().sum(0) + for_all if parts else torch.full_like(weights, for_all)
         return (weights * self._integers - squares.sqrt()).clamp(min=0)
 
-    def _check_sizes(self, uses: list[list[Use]]) -> None:
-        """Refuse what the constants are not proven for, and what rounding would leave little of."""
-        rounding = 0.0
-        for found in uses:
-            most = 0.0
-            for use in found:
-                if isinstance(use, OuterUse | LookupUse) and use.positions > _MOST_POSITIONS:
-                    raise ParameterError(
-                        "model", "has a layer of too many positions", "at most 8192 an example"
-                    )
-                if isinstance(use, OuterUse):
-                    rows, columns = use.left.shape[2], use.right.shape[2]
-                    if columns > _MOST_COLUMNS:
-                        raise ParameterError("model", "has a layer of too many inputs", "at most 2^17")
-                    most += use.positions * (rows * columns) ** 0.5 * 127
-            rounding += most**2
-        if rounding**0.5 > self._integers:
+    def _check_rounding(self, groups: list[list[_Parameters]]) -> None:
+        """Refuse what rounding would leave little of, whatever the data are."""
+        worst = [
+            sum(form.worst_rounding for form in parameters.forms) for group in groups for parameters in group
+        ]
+        if sum(each**2 for each in worst) ** 0.5 > self._integers / 2:
             raise ParameterError(
                 "model",
                 "has so many positions that rounding would leave little of its gradients",
@@ -300,19 +295,34 @@ class IntegerSum:
             )
 
 
-def _together(group: list[int], uses: list[list[Use]]) -> list[_Parameters]:
+def _check_size(use: Use) -> None:
+    """Refuse what the constants are not proven for."""
+    if isinstance(use, OuterUse | LookupUse) and use.positions > _MOST_POSITIONS:
+        raise ParameterError("model", "has a layer of too many positions", "at most 8192 an example")
+    if isinstance(use, OuterUse) and use.right.shape[2] > _MOST_COLUMNS:
+        raise ParameterError("model", "has a layer of too many inputs", "at most 2^17")
+
+
+def _together(group: list[int], uses: list[list[Any]]) -> list[_Parameters]:
     """Return the forms of the parameters of a group: all that are rows as one, for one pass over them."""
     found, rows = [], list[tuple[int, RowsUse]]()
     for place in group:
         if len(uses[place]) == 1 and isinstance(uses[place][0], RowsUse):
-            rows.append((place, cast("RowsUse", uses[place][0])))
+            rows.append((place, uses[place][0]))
         else:
-            found.append(_Parameters([place], [integer_form(use) for use in uses[place]]))
+            found.append(_Parameters([place], [_form_of(use) for use in uses[place]]))
     for kind in {use.rows.dtype: None for _, use in rows}:
         some = [(place, use.rows) for place, use in rows if use.rows.dtype == kind]
         values = torch.cat([one for _, one in some], 1) if len(some) > 1 else some[0][1]
         found.append(_Parameters([place for place, _ in some], [integer_form(RowsUse(values))]))
     return found
+
+
+def _form_of(use: Use | IntegerForm) -> IntegerForm:
+    if isinstance(use, IntegerForm):
+        return use
+    _check_size(use)
+    return integer_form(use)
 
 
 def _norms(group: list[_Parameters], weights: Tensor) -> Tensor:

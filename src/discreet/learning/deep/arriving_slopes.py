@@ -1,0 +1,88 @@
+"""A backward pass that hands over the gradient of each layer's output when it arrives, and keeps none.
+
+Gradients of all outputs at the same time take as much memory as the outputs themselves. Most are only needed
+once, by the layer: so they are handed over from a hook. A backward pass goes on to what it is asked for, so
+it is asked for those outputs that no other output is made from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+__all__ = ["first_places", "hand_over_slopes"]
+
+Edges = Sequence[Any]
+"""Where gradients of the tensors that a call has returned arrive; None for those that have none."""
+
+
+def first_places(calls: Sequence[Edges], losses: Tensor) -> set[int]:
+    """Return the calls whose slopes a backward pass is to be asked for, so that it reaches all calls.
+
+    These are calls with several outputs, and calls from whose output no other call is reached.
+    """
+    alone = {calls[place][0].node: place for place in range(len(calls)) if _is_single(calls[place])}
+    asked = {place for place in range(len(calls)) if not _is_single(calls[place])}
+    asked |= {place for place in range(len(calls)) if _is_single(calls[place])} - set(alone.values())
+    targets = {edge.node for place in asked for edge in calls[place] if edge is not None}
+    leads = dict[Any, bool]()  # whether a call is reached from a node, other than by itself
+    waiting: list[tuple[Any, bool]] = [(losses.grad_fn, False)]
+    while waiting:
+        node, is_done = waiting.pop()
+        after = [child for child, _ in node.next_functions if child is not None]
+        if is_done:
+            leads[node] = any(leads.get(child) or child in alone or child in targets for child in after)
+        elif node not in leads:
+            leads[node] = False
+            waiting.append((node, True))
+            waiting += [(child, False) for child in after]
+    return asked | {place for node, place in alone.items() if not leads.get(node, False)}
+
+
+def _is_single(edges: Edges) -> bool:
+    return len(edges) == 1 and edges[0] is not None
+
+
+def hand_over_slopes(
+    calls: Sequence[Edges], losses: Tensor, asked: set[int], take: Callable[[int, list[Tensor | None]], None]
+) -> None:
+    """Run backward from the sum of losses, and call `take(place, slopes)` for every call that it reaches.
+
+    Parameters
+    ----------
+    calls : sequence
+        For each call, where the gradients of what it returned arrive.
+    losses : tensor
+    asked : set of int
+        What `first_places` returned for calls of the same layers.
+    take : callable
+        Gets the place of a call, and the gradient of each tensor that it returned.
+    """
+    edges = [edge for place in sorted(asked) for edge in calls[place] if edge is not None]
+
+    def hook(place: int) -> Callable[[tuple[Tensor | None, ...]], None]:
+        number = calls[place][0].output_nr
+
+        def arrive(gradients: tuple[Tensor | None, ...]) -> None:
+            if gradients[number] is not None:
+                take(place, [gradients[number]])
+
+        return arrive
+
+    handles = [
+        edges_of[0].node.register_prehook(hook(place))
+        for place, edges_of in enumerate(calls)
+        if place not in asked
+    ]
+    try:
+        slopes = iter(torch.autograd.grad(losses.sum(), edges, allow_unused=True))
+    finally:
+        for handle in handles:
+            handle.remove()
+    for place in sorted(asked):
+        own = [next(slopes) if edge is not None else None for edge in calls[place]]
+        if any(slope is not None for slope in own):
+            take(place, own)
