@@ -42,7 +42,7 @@ def compare(calls, make_losses):
         assert place not in found
         found[place] = slopes
 
-    hand_over_slopes(calls, losses, asked, take)
+    hand_over_slopes(calls, losses.sum(), asked, take)
     assert found.keys() == full.keys()
     for place, slopes in full.items():
         for one, other in zip(found[place], slopes, strict=True):
@@ -158,4 +158,4 @@ def test_an_error_of_the_taker_is_the_callers_and_leaves_no_hooks():
         raise ValueError("no")
 
     with pytest.raises(ValueError, match="no"):
-        hand_over_slopes(recorded.calls, losses, {0}, refuse)
+        hand_over_slopes(recorded.calls, losses.sum(), {0}, refuse)

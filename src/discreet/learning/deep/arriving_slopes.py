@@ -19,6 +19,13 @@ Edges = Sequence[Any]
 """Where gradients of the tensors that a call has returned arrive; None for those that have none."""
 
 
+Backward = Callable[[Tensor, list[Any]], tuple[Tensor | None, ...]]
+
+
+def _run_once(loss: Tensor, edges: list[Any]) -> tuple[Tensor | None, ...]:
+    return torch.autograd.grad(loss, edges, allow_unused=True)
+
+
 def first_places(calls: Sequence[Edges], losses: Tensor) -> set[int]:
     """Return the calls whose slopes a backward pass is to be asked for, so that it reaches all calls.
 
@@ -47,19 +54,26 @@ def _is_single(edges: Edges) -> bool:
 
 
 def hand_over_slopes(
-    calls: Sequence[Edges], losses: Tensor, asked: set[int], take: Callable[[int, list[Tensor | None]], None]
+    calls: Sequence[Edges],
+    loss: Tensor,
+    asked: set[int],
+    take: Callable[[int, list[Tensor | None]], None],
+    backward: Backward = _run_once,
 ) -> None:
-    """Run backward from the sum of losses, and call `take(place, slopes)` for every call that it reaches.
+    """Run backward from a loss, and call `take(place, slopes)` for every call that it reaches.
 
     Parameters
     ----------
     calls : sequence
         For each call, where the gradients of what it returned arrive.
-    losses : tensor
+    loss : tensor
+        One number.
     asked : set of int
         What `first_places` returned for calls of the same layers.
     take : callable
         Gets the place of a call, and the gradient of each tensor that it returned.
+    backward : callable, optional
+        Returns the gradients of a loss at edges.
     """
     edges = [edge for place in sorted(asked) for edge in calls[place] if edge is not None]
 
@@ -78,7 +92,7 @@ def hand_over_slopes(
         if place not in asked
     ]
     try:
-        slopes = iter(torch.autograd.grad(losses.sum(), edges, allow_unused=True))
+        slopes = iter(backward(loss, edges))
     finally:
         for handle in handles:
             handle.remove()

@@ -178,14 +178,16 @@ class Book:
         kept : callable, optional
             Turns each use into what is kept of it, as soon as it is there.
         """
-        calls, edges, names = self._recorded(losses)
-        if not self._is_probed:
-            self._probe(calls, edges, losses)
-            self._is_probed = True
-        if names not in self._known:
+        calls, _, names = self._recorded(losses)
+        asked = self._known.get(names)
+        if asked is None:
+            asked = first_places([call.edges for call in calls], losses)
+            if not self._is_probed:
+                self._probe(calls, losses, asked)
+                self._is_probed = True
             self._check_reached(calls, losses)
-            self._known[names] = first_places([call.edges for call in calls], losses)
-        return self._arriving(calls, losses, self._known[names], kept)
+            self._known[names] = asked
+        return self._arriving(calls, losses, asked, kept)
 
     def _arriving(
         self, calls: list[_Call], losses: Tensor, asked: set[int], kept: Callable[[Use], Kept]
@@ -204,7 +206,7 @@ class Book:
             found[place] = {name: kept(use) for name, use in uses.items()}
 
         watched = [call.watched for call in waiting if call is not None]
-        hand_over_slopes(edges, losses, asked, take)
+        hand_over_slopes(edges, losses.sum(), asked, take)
         if not found:
             raise _not_of_the_model()
         by_parameter: list[list[Kept]] = [[] for _ in self._places]
@@ -264,23 +266,26 @@ class Book:
         found = watched.rule(watched.module, given, slope)
         return {name: found[name] for name in watched.trained}
 
-    def _probe(self, calls: list[_Call], edges: list[Any], losses: Tensor) -> None:
+    def _probe(self, calls: list[_Call], losses: Tensor, asked: set[int]) -> None:
         """Refuse a model where a loss has a gradient at another example."""
         row = len(losses) // 2
-        found = iter(first_of_two_passes(losses[row], edges))
-        others = torch.arange(len(losses)) != row
-        for call in calls:
-            for edge in call.edges:
-                slope = next(found) if edge is not None else None
+        others = torch.arange(len(losses), device=losses.device) != row
+
+        def check(place: int, slopes: list[Tensor | None]) -> None:
+            for slope in slopes:
                 if slope is None or slope.dim() == 0 or len(slope) != len(losses):
                     continue
                 if torch.nan_to_num(slope[others.to(slope.device)]).count_nonzero():
                     raise ParameterError(
                         "model",
-                        f"mixes examples: the loss of one depends on another at its {call.watched.title}",
+                        "mixes examples: the loss of one depends on another at its "
+                        f"{calls[place].watched.title}",
                         "losses of which each depends on its own example: no batch normalization, and "
                         'reduction="none" instead of a mean',
                     )
+
+        edges = [call.edges for call in calls]
+        hand_over_slopes(edges, losses[row], asked, check, first_of_two_passes)
 
     def _check_reached(self, calls: list[_Call], losses: Tensor) -> None:
         """Refuse parameters that reach the loss past the modules that own them."""
