@@ -32,7 +32,7 @@ from discreet.learning.deep.accelerator.row_sum import add_rounded_rows
 from discreet.learning.deep.accelerator.side_streams import SideStreams
 from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse, Use
 
-__all__ = ["IntegerForm", "integer_form"]
+__all__ = ["IntegerForm", "integer_form", "worst_rounding"]
 
 _DOUBLES = 2.0**-24
 """Rounding of a squared norm that was summed in doubles, in units of the squared mass."""
@@ -195,8 +195,8 @@ class _OuterForm(IntegerForm):
 
     @property
     def worst_rounding(self) -> float:
-        positions, (columns, _) = len(self.slopes) // self._examples, self.inputs.shape
-        return 0.5 * positions * (self.slopes.shape[1] * columns) ** 0.5 * _LARGEST_INPUT
+        positions = len(self.slopes) // self._examples
+        return worst_rounding(positions, self.slopes.shape[1], self.inputs.shape[0])
 
     def most(self) -> Tensor:
         return self.summary[3]
@@ -217,6 +217,11 @@ class _OuterForm(IntegerForm):
     def _parts(self, coefficients: Tensor) -> Tensor:
         places, shift = self.inputs.shape[1], self.shift
         return round_slopes(self.slopes, self.slope_unit, self.input_unit, coefficients, places, shift)
+
+
+def worst_rounding(positions: int, rows: int, columns: int) -> float:
+    """Return how far rounding of outer products may move a sum at most, whatever the numbers are."""
+    return 0.5 * positions * (rows * columns) ** 0.5 * _LARGEST_INPUT
 
 
 def integer_form(use: Use, streams: SideStreams | None = None) -> IntegerForm:

@@ -13,7 +13,7 @@ from torch import Tensor
 from discreet.errors import ParameterError
 from discreet.learning.deep.accelerator.device_noise import DeviceNoise
 from discreet.learning.deep.accelerator.device_plan import DevicePlan
-from discreet.learning.deep.accelerator.integer_rows import IntegerForm, integer_form
+from discreet.learning.deep.accelerator.integer_rows import IntegerForm, integer_form, worst_rounding
 from discreet.learning.deep.accelerator.side_streams import SideStreams
 from discreet.learning.deep.clipping import AdaptiveClipping
 from discreet.learning.deep.processes import Processes
@@ -109,13 +109,13 @@ class IntegerSum:
     @torch.no_grad()
     def kept(self, use: Use) -> Use | IntegerForm:
         """Return what is kept of a use until its batch is measured: short numbers, where there are many."""
-        _check_size(use)
+        self._check_size(use)
         return integer_form(use, self._streams) if isinstance(use, OuterUse) else use
 
     @torch.no_grad()
     def measure(self, uses: list[list[Any]], weights: Tensor, bound: float) -> MeasuredBatch:
         """Return the gradients of a batch and the coefficients with which they will be added up."""
-        groups = [_together(group, uses) for group in self._groups]
+        groups = [self._together(group, uses) for group in self._groups]
         self._check_rounding(groups)
         self._streams.join()
         norms = [_norms(group, weights) for group in groups]
@@ -294,41 +294,46 @@ class IntegerSum:
             sum(form.worst_rounding for form in parameters.forms) for group in groups for parameters in group
         ]
         if sum(each**2 for each in worst) ** 0.5 > self._integers / 2:
-            raise ParameterError(
-                "model",
-                "has so many positions that rounding would leave little of its gradients",
-                "shorter texts or smaller layers; or the model on the processor",
-            )
+            raise _too_coarse()
+
+    def _check_size(self, use: Use) -> None:
+        """Refuse what the constants are not proven for."""
+        if isinstance(use, OuterUse | LookupUse) and use.positions > _MOST_POSITIONS:
+            raise ParameterError("model", "has a layer of too many positions", "at most 8192 an example")
+        if isinstance(use, OuterUse):
+            rows, columns = use.left.shape[2], use.right.shape[2]
+            if columns > _MOST_COLUMNS:
+                raise ParameterError("model", "has a layer of too many inputs", "at most 2^17")
+            if worst_rounding(use.positions, rows, columns) > self._integers / 2:
+                raise _too_coarse()
+
+    def _form_of(self, use: Use | IntegerForm) -> IntegerForm:
+        if isinstance(use, IntegerForm):
+            return use
+        self._check_size(use)
+        return integer_form(use, self._streams)
+
+    def _together(self, group: list[int], uses: list[list[Any]]) -> list[_Parameters]:
+        """Return the forms of the parameters of a group: all that are rows as one, for one pass over them."""
+        found, rows = [], list[tuple[int, RowsUse]]()
+        for place in group:
+            if len(uses[place]) == 1 and isinstance(uses[place][0], RowsUse):
+                rows.append((place, uses[place][0]))
+            else:
+                found.append(_Parameters([place], [self._form_of(use) for use in uses[place]]))
+        for kind in {use.rows.dtype: None for _, use in rows}:
+            some = [(place, use.rows) for place, use in rows if use.rows.dtype == kind]
+            values = torch.cat([one for _, one in some], 1) if len(some) > 1 else some[0][1]
+            found.append(_Parameters([place for place, _ in some], [integer_form(RowsUse(values))]))
+        return found
 
 
-def _check_size(use: Use) -> None:
-    """Refuse what the constants are not proven for."""
-    if isinstance(use, OuterUse | LookupUse) and use.positions > _MOST_POSITIONS:
-        raise ParameterError("model", "has a layer of too many positions", "at most 8192 an example")
-    if isinstance(use, OuterUse) and use.right.shape[2] > _MOST_COLUMNS:
-        raise ParameterError("model", "has a layer of too many inputs", "at most 2^17")
-
-
-def _together(group: list[int], uses: list[list[Any]]) -> list[_Parameters]:
-    """Return the forms of the parameters of a group: all that are rows as one, for one pass over them."""
-    found, rows = [], list[tuple[int, RowsUse]]()
-    for place in group:
-        if len(uses[place]) == 1 and isinstance(uses[place][0], RowsUse):
-            rows.append((place, uses[place][0]))
-        else:
-            found.append(_Parameters([place], [_form_of(use) for use in uses[place]]))
-    for kind in {use.rows.dtype: None for _, use in rows}:
-        some = [(place, use.rows) for place, use in rows if use.rows.dtype == kind]
-        values = torch.cat([one for _, one in some], 1) if len(some) > 1 else some[0][1]
-        found.append(_Parameters([place for place, _ in some], [integer_form(RowsUse(values))]))
-    return found
-
-
-def _form_of(use: Use | IntegerForm) -> IntegerForm:
-    if isinstance(use, IntegerForm):
-        return use
-    _check_size(use)
-    return integer_form(use)
+def _too_coarse() -> ParameterError:
+    return ParameterError(
+        "model",
+        "has so many positions that rounding would leave little of its gradients",
+        "shorter texts or smaller layers; or the model on the processor",
+    )
 
 
 def _norms(group: list[_Parameters], weights: Tensor) -> Tensor:
