@@ -1,16 +1,17 @@
 """Deep learning on an accelerator: a private step beside a plain one, and repeated steps beside single ones.
 
-``python -m benchmarks.device`` needs a GPU. It prints, for three models, medians of steps in milliseconds,
-taken in turns: plain, launched part by part and as one recorded program (a CUDA graph), ours in a loop and by
-`run`, and Opacus where it can be imported; and the largest memory. Then it checks that repeated batches give
-the weights that single ones give, with the same replayed noise.
+``python -m benchmarks.device`` needs a GPU. It checks that repeated batches give the weights that single ones
+give, with the same replayed noise, and that kernels give on this device what they should. Then it prints, for
+each model, the time of a step in milliseconds: plain, launched part by part and as one recorded program (a
+CUDA graph), ours in a loop and by `run`, and Opacus where it can be imported; with `--compiled` also plain
+and ours by `torch.compile`. Kinds take turns of ten steps, between two events of the device; medians. Memory
+is the largest of one kind, with its first batches. Each is compared with plain of its kind.
 """
 
 from __future__ import annotations
 
 import argparse
 import statistics
-import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from itertools import pairwise
@@ -21,6 +22,7 @@ from torch.nn import functional
 
 from benchmarks.deep import opacus_step
 from discreet.learning import private
+from discreet.learning.deep.accelerator.convolution_uses import convolution_uses
 from discreet.noise import replay
 
 BATCHES = {"mlp": 512, "cnn": 512, "gpt": 32, "hugging_face": 16}
@@ -149,7 +151,23 @@ def recorded(step: Callable[[], None]) -> Callable[[], None]:
     return lambda keep=step: graph.replay()  # type: ignore[misc]  # the step keeps its model alive
 
 
-def private_step(name: str, inputs: Tensor, labels: Tensor, *, by_run: bool) -> Callable[[], None]:
+def compiled_step(name: str, inputs: Tensor, labels: Tensor) -> Callable[[], None]:
+    """A recorded step of SGD without privacy, of a compiled model."""
+    model = made(name)
+    compiled = torch.compile(model)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, fused=True)
+
+    def step() -> None:
+        optimizer.zero_grad()
+        with reduced():
+            loss = losses_of(compiled(inputs), labels).mean()
+        loss.backward()
+        optimizer.step()
+
+    return recorded(step)
+
+
+def private_step(name: str, inputs: Tensor, labels: Tensor, way: str) -> Callable[[], None]:
     """A step of ours, sampling and noise included: all examples take part, in one physical batch."""
     model = made(name)
     optimizer = private(
@@ -167,52 +185,94 @@ def private_step(name: str, inputs: Tensor, labels: Tensor, *, by_run: bool) -> 
         with reduced():
             return losses_of(model(rows), targets)
 
-    if by_run:
-        steps = optimizer.run(losses)
-        return lambda: next(steps) and None
-    batches = optimizer.batches()
-    return lambda: optimizer.step(losses(*next(batches)))
+    if way == "loop":
+        batches = optimizer.batches()
+        return lambda: optimizer.step(losses(*next(batches)))
+    steps = optimizer.run(losses, compiler=torch.compile if way == "compiled run" else None)
+    return lambda: next(steps) and None
 
 
-def median_time(step: Callable[[], None], repeats: int) -> tuple[float, float]:
-    """Return the median milliseconds of a step, and the largest memory in GB."""
-    for _ in range(5):
+def prepared(make: Callable[[], Callable[[], None]]) -> tuple[Callable[[], None], float]:
+    """Return a step that has been run some times, and the largest memory of that in GB."""
+    torch.cuda.synchronize()
+    torch.cuda.empty_cache()
+    before = torch.cuda.memory_allocated()
+    torch.cuda.reset_peak_memory_stats()
+    step = make()
+    for _ in range(8):
         step()
     torch.cuda.synchronize()
-    torch.cuda.reset_peak_memory_stats()
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
+    return step, (torch.cuda.max_memory_allocated() - before) / 1e9
+
+
+def time_of(step: Callable[[], None], count: int) -> float:
+    """Return the milliseconds of a step, of so many in a row."""
+    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    torch.cuda.synchronize()
+    step()
+    start.record()
+    for _ in range(count):
         step()
-        torch.cuda.synchronize()
-        times.append(1000 * (time.perf_counter() - start))
-    return statistics.median(times), torch.cuda.max_memory_allocated() / 1e9
+    end.record()
+    torch.cuda.synchronize()
+    return start.elapsed_time(end) / count
 
 
-def time_model(name: str, repeats: int, peers: list[str]) -> None:
-    """Print the times of a model's steps, each as a multiple of the plain one."""
+def time_model(name: str, turns: int, peers: list[str], *, compiled: bool) -> None:
+    """Print the times of a model's steps, each as a multiple of the plain one of its kind."""
     inputs, labels = rows_for(name, BATCHES[name])
-    kinds: dict[str, Callable[[], Callable[[], None]]] = {
-        "plain": lambda: plain_step(name, inputs, labels),
-        "plain, recorded": lambda: recorded(plain_step(name, inputs, labels)),
-        "discreet, loop": lambda: private_step(name, inputs, labels, by_run=False),
-        "discreet, run": lambda: private_step(name, inputs, labels, by_run=True),
+    kinds: dict[str, tuple[str, Callable[[], Callable[[], None]]]] = {
+        "plain": ("plain", lambda: plain_step(name, inputs, labels)),
+        "plain, recorded": ("plain, recorded", lambda: recorded(plain_step(name, inputs, labels))),
+        "discreet, loop": ("plain", lambda: private_step(name, inputs, labels, "loop")),
+        "discreet, run": ("plain, recorded", lambda: private_step(name, inputs, labels, "run")),
         **{
-            f"Opacus, {mode}": lambda mode=mode: opacus_step(made(name), mode, inputs, labels)
+            f"Opacus, {mode}": ("plain", lambda mode=mode: opacus_step(made(name), mode, inputs, labels))
             for mode in peers
         },
     }
-    base = None
-    for kind, make in kinds.items():
+    if compiled:
+        twin = "plain, compiled"
+        kinds[twin] = (twin, lambda: compiled_step(name, inputs, labels))
+        kinds["discreet, compiled run"] = (twin, lambda: private_step(name, inputs, labels, "compiled run"))
+    steps: dict[str, tuple[Callable[[], None], float]] = {}
+    for kind, (_, make) in kinds.items():
         try:
-            found, memory = median_time(make(), repeats)
+            steps[kind] = prepared(make)
         except Exception as error:  # a peer that cannot do it is a result
-            print(f"  {kind:16} fails: {type(error).__name__}")
-            continue
-        finally:
-            torch.cuda.empty_cache()
-        base = base or found
-        print(f"  {kind:16} {found:8.2f} ms  {found / base:6.2f} times  {memory:5.2f} GB", flush=True)
+            print(f"  {kind:24} fails: {type(error).__name__}")
+    times: dict[str, list[float]] = {kind: [] for kind in steps}
+    for _ in range(turns):
+        for kind, (step, _) in steps.items():
+            times[kind].append(time_of(step, 3 if name == "hugging_face" or "Opacus" in kind else 10))
+    medians = {kind: statistics.median(found) for kind, found in times.items()}
+    for kind, (_, memory) in steps.items():
+        twin = kinds[kind][0]
+        print(
+            f"  {kind:24} {medians[kind]:8.2f} ms {medians[kind] / medians[twin]:6.2f} times {twin:16}"
+            f" {memory:6.2f} GB {memory / steps[twin][1]:5.2f} times",
+            flush=True,
+        )
+
+
+def check_rows_of_convolutions() -> None:
+    """Print how far rows of convolutions are from doubles, and whether they depend on other examples.
+
+    Interpreted kernels cannot show what a compiler makes of them.
+    """
+    for channels, outputs, stride, size in ((64, 64, 1, 32), (128, 256, 2, 16), (256, 256, 1, 8)):
+        layer = nn.Conv2d(channels, outputs, 3, stride, 1).cuda()
+        inputs = torch.randn(64, channels, size, size, device="cuda")
+        slopes = torch.randn(64, outputs, size // stride, size // stride, device="cuda")
+        found = convolution_uses(layer, inputs, slopes)["weight"].each()
+        patches = functional.unfold(inputs.double(), 3, padding=1, stride=stride)
+        exact = torch.bmm(slopes.double().flatten(2), patches.transpose(1, 2)).flatten(1)
+        alone = convolution_uses(layer, inputs[5:6], slopes[5:6])["weight"].each()
+        off = float((found - exact).norm() / exact.norm())
+        same = torch.equal(alone[0], found[5])
+        print(
+            f"convolution {channels} to {outputs}: rows differ by {off:.1e}, alone they are the same: {same}"
+        )
 
 
 def weights_after(name: str, *, by_run: bool, steps: int = 8) -> Tensor:
@@ -249,7 +309,8 @@ def weights_after(name: str, *, by_run: bool, steps: int = 8) -> Tensor:
 def main() -> None:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=20)
+    parser.add_argument("--turns", type=int, default=7)
+    parser.add_argument("--compiled", action="store_true", help="also by torch.compile")
     parser.add_argument("--models", nargs="+", choices=BATCHES, default=["mlp", "cnn", "gpt"])
     parser.add_argument("--autocast", action="store_true", help="16-bit floats where PyTorch may use them")
     asked = parser.parse_args(namespace=ASKED)
@@ -267,9 +328,10 @@ def main() -> None:
         print(
             f"{name}: weights of repeated and single batches differ by {float((one - other).abs().max()):.3g}"
         )
+    check_rows_of_convolutions()
     for name in asked.models:
         print(f"{name}, batch {BATCHES[name]}")
-        time_model(name, asked.repeats, peers)
+        time_model(name, asked.turns, peers, compiled=asked.compiled)
 
 
 if __name__ == "__main__":

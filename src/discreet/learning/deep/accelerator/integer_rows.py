@@ -29,7 +29,6 @@ from discreet.learning.deep.accelerator.measuring_kernels import (
 )
 from discreet.learning.deep.accelerator.product_kernels import add_product, round_slopes
 from discreet.learning.deep.accelerator.row_sum import add_rounded_rows
-from discreet.learning.deep.accelerator.side_streams import SideStreams
 from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse, Use
 
 __all__ = ["IntegerForm", "integer_form", "worst_rounding"]
@@ -158,8 +157,6 @@ class _OuterForm(IntegerForm):
     input_unit : tensor (examples times positions,)
     summary : tensor (4, examples)
         Masses, what is added to squares for rounding, roundings, and largest coefficients (`summarize`).
-    products : tensor (examples, parts), optional
-        What adds up to the squared norms (`gram_products`); None for one position, whose norm is its mass.
     shift : int
         Log2 of a unit of H.
     """
@@ -169,7 +166,6 @@ class _OuterForm(IntegerForm):
     inputs: Tensor
     input_unit: Tensor
     summary: Tensor
-    products: Tensor | None
     shift: int
 
     @property
@@ -188,7 +184,10 @@ class _OuterForm(IntegerForm):
     def squares(self) -> list[Tensor]:
         """By Gram matrices, whose rounding is a share of the squared mass (lemma 1)."""
         share = self.summary[1][:, None]
-        return [share] if self.products is None else [self.products, share]
+        if len(self.slopes) == self._examples:  # one position
+            return [share]
+        given = (self.slopes, self.slope_unit, self.inputs, self.input_unit)
+        return [gram_products(*given, self._examples), share]
 
     def rounding(self) -> Tensor:
         return self.summary[2]
@@ -224,17 +223,10 @@ def worst_rounding(positions: int, rows: int, columns: int) -> float:
     return 0.5 * positions * (rows * columns) ** 0.5 * _LARGEST_INPUT
 
 
-def integer_form(use: Use, streams: SideStreams | None = None) -> IntegerForm:
-    """Return the gradients of a use as they are added up as integers.
-
-    Parameters
-    ----------
-    use : Use
-    streams : SideStreams, optional
-        Where Gram matrices are made, which keep few circuits busy.
-    """
+def integer_form(use: Use) -> IntegerForm:
+    """Return the gradients of a use as they are added up as integers."""
     if isinstance(use, OuterUse):
-        return _outer_form(use, streams or SideStreams())
+        return _outer_form(use)
     if isinstance(use, LookupUse):
         return _LookupForm(use)
     assert isinstance(use, RowsUse | TapRowsUse)  # noqa: S101 - there are four kinds
@@ -245,7 +237,7 @@ def _as_floats(values: Tensor) -> Tensor:
     return values.float() if values.dtype == torch.float64 else values
 
 
-def _outer_form(use: OuterUse, streams: SideStreams) -> _OuterForm:
+def _outer_form(use: OuterUse) -> _OuterForm:
     slopes, slope_unit, largest, slope_squares = keep_slopes(_as_floats(use.left).flatten(0, 1))
     inputs, input_unit, input_squares = round_inputs(_as_floats(use.right).flatten(0, 1))
     rows = slopes.shape[1]
@@ -262,8 +254,4 @@ def _outer_form(use: OuterUse, streams: SideStreams) -> _OuterForm:
         step=_HALF * 2**shift * rows**0.5,
         most=float(_LARGEST_SLOPE * 2**shift),
     )
-    products = None
-    if use.positions > 1:
-        with streams.next():
-            products = gram_products(slopes, slope_unit, inputs, input_unit, len(use.left))
-    return _OuterForm(slopes, slope_unit, inputs, input_unit, summary, products, shift)
+    return _OuterForm(slopes, slope_unit, inputs, input_unit, summary, shift)

@@ -87,7 +87,6 @@ class IntegerSum:
         self._groups, self._plan, self._noise = groups, plan, noise
         self._device = parameters[0].device
         self._shift, self._integers = plan.shift, plan.integers
-        self._streams = SideStreams()
         self._waiting: MeasuredBatch | None = None  # not added to the total yet
         self._total: Tensor | None = None
         self._has_sums = False
@@ -110,14 +109,13 @@ class IntegerSum:
     def kept(self, use: Use) -> Use | IntegerForm:
         """Return what is kept of a use until its batch is measured: short numbers, where there are many."""
         self._check_size(use)
-        return integer_form(use, self._streams) if isinstance(use, OuterUse) else use
+        return integer_form(use) if isinstance(use, OuterUse) else use
 
     @torch.no_grad()
     def measure(self, uses: list[list[Any]], weights: Tensor, bound: float) -> MeasuredBatch:
         """Return the gradients of a batch and the coefficients with which they will be added up."""
         groups = [self._together(group, uses) for group in self._groups]
         self._check_rounding(groups)
-        self._streams.join()
         norms = [_norms(group, weights) for group in groups]
         finite = torch.stack(norms).isfinite().all(0)
         counts = finite & (weights > 0)  # padding may hold anything
@@ -229,7 +227,6 @@ class IntegerSum:
     def _release_batch(self, batch: MeasuredBatch, scale: float) -> tuple[list[Tensor], Tensor | None]:
         """Add noise to the sums of a single batch, some parameters at a time: there is no total."""
         found: list[Tensor] = [torch.empty(0)] * len(self._sizes)
-        held = list[Tensor]()  # until noise has been added to it, on a stream beside this one
         for some, has_steps in self._at_once(batch):
             places = [place for parameters, _ in some for place in parameters.places]
             sizes = [sum(self._sizes[place] for place in parameters.places) for parameters, _ in some]
@@ -243,12 +240,10 @@ class IntegerSum:
                         form.write_to(part, coefficients, self._shift)
                     else:
                         form.add_to(part, coefficients)
-            held.append(sums)
             noisy = self._noisy(sums, scale).split([self._sizes[place] for place in places])
             for place, part in zip(places, noisy, strict=True):
                 found[place] = part
         count = None if batch.count is None else self._noisy(batch.count.reshape(1), scale)[0]
-        self._streams.join()
         return self._shaped(found), count
 
     def _at_once(self, batch: MeasuredBatch) -> Iterator[tuple[list[tuple[_Parameters, Tensor]], bool]]:
@@ -269,8 +264,7 @@ class IntegerSum:
 
     def _noisy(self, sums: Tensor, scale: float) -> Tensor:
         out = torch.empty(sums.numel(), dtype=torch.float32, device=sums.device)
-        with self._streams.next():
-            self._noise.release(sums, out, self._shift, scale)
+        self._noise.release(sums, out, self._shift, scale)
         return out
 
     def _shaped(self, parts: list[Tensor] | tuple[Tensor, ...]) -> list[Tensor]:
@@ -311,7 +305,7 @@ class IntegerSum:
         if isinstance(use, IntegerForm):
             return use
         self._check_size(use)
-        return integer_form(use, self._streams)
+        return integer_form(use)
 
     def _together(self, group: list[int], uses: list[list[Any]]) -> list[_Parameters]:
         """Return the forms of the parameters of a group: all that are rows as one, for one pass over them."""
@@ -339,8 +333,10 @@ def _too_coarse() -> ParameterError:
 def _norms(group: list[_Parameters], weights: Tensor) -> Tensor:
     """Bound the norm of each example's gradient by all parameters of a group, from above."""
     parts = [torch.zeros_like(weights)[:, None]]
-    for form in (form for parameters in group for form in parameters.forms):
-        parts += form.squares()
+    with SideStreams() as streams:  # Gram matrices keep few circuits busy
+        for form in (form for parameters in group for form in parameters.forms):
+            with streams.next():
+                parts += form.squares()
     for forms in (parameters.forms for parameters in group if len(parameters.forms) > 1):
         pairs = combinations([form.kept() for form in forms], 2)
         parts += [2 * inner_products(one, other)[:, None] for one, other in pairs]
