@@ -24,7 +24,7 @@ __all__ = ["IntegerSum", "MeasuredBatch"]
 
 _UP = 1 + 2.0**-24
 _LEAST_NORM = 2.0**-28
-"""More than a norm may be too small by, because small floats are 0 (lemma 1)."""
+"""Added to norms, so that coefficients are at most 2^58 (lemma 2)."""
 _AT_ONCE = 2**25
 """Numbers that get noise together: enough to keep an accelerator busy, and their sums take little memory."""
 _MOST_POSITIONS, _MOST_COLUMNS, _MOST_SIZE = 2**13, 2**17, 2**28  # for which the constants are proven
