@@ -21,7 +21,7 @@ def oracle(model, inputs, loss=squared_loss, targets=0.5):
     rows = inputs.double() if inputs.is_floating_point() else inputs
     trained = [value for value in wide.parameters() if value.requires_grad]
     found = [torch.autograd.grad(loss(wide(row[None]), targets).sum(), trained) for row in rows]
-    return [torch.stack(each).flatten(1) for each in zip(*found, strict=True)]
+    return [torch.stack(each).reshape(len(rows), -1) for each in zip(*found, strict=True)]
 
 
 def booked(model, inputs, loss=squared_loss, targets=0.5):

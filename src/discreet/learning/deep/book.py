@@ -16,12 +16,13 @@ from weakref import WeakSet
 import torch
 from torch import Tensor, nn
 from torch.autograd.graph import get_gradient_edge
-from torch.utils._pytree import tree_map
+from torch.utils._pytree import tree_leaves, tree_map
 
 from discreet.errors import ParameterError
 from discreet.learning.deep.arriving_slopes import first_places, hand_over_slopes
-from discreet.learning.deep.compiled_regions import first_of_two_passes, uncompiled
+from discreet.learning.deep.compiled_regions import compiler_is_loaded, first_of_two_passes, uncompiled
 from discreet.learning.deep.layers import GradientRule, rule_of
+from discreet.learning.deep.passed_parameters import refuse_passed_parameters
 from discreet.learning.deep.uses import Use
 from discreet.learning.deep.whole_modules import tensors_of, uses_of_whole
 
@@ -32,6 +33,8 @@ _FIRST_AXIS = "examples along the first axis of every layer; expand positions an
 _watched: WeakSet[nn.Module] = WeakSet()
 
 Kept = TypeVar("Kept")
+
+_TRIALS = 3  # batches in which it is tried out whether examples are mixed
 
 
 def _as_it_is(use: Any) -> Any:
@@ -54,12 +57,16 @@ class _Watched:
 
 @dataclass(frozen=True, eq=False)
 class _Call:
-    """One call: the arguments, how often each had been written to, and where gradients of outputs arrive."""
+    """One call: the arguments, how often each had been written to, and where gradients arrive.
+
+    `edges` are those of what it returned, and `before` those of what it was given.
+    """
 
     watched: _Watched
     given: tuple[Any, Any]
     versions: list[tuple[Tensor, int]]
     edges: list[Any]
+    before: list[Any]
 
     def check_unchanged(self) -> None:
         if any(value._version != version for value, version in self.versions):
@@ -99,15 +106,18 @@ class Book:
         self._model = model
         self._trained = {id(parameter) for parameter in parameters}
         self._places = {id(parameter): place for place, parameter in enumerate(parameters)}
-        self._is_open = self._is_probed = False
+        self._is_open, self._trials = False, 0
         self._calls: list[_Call] = []
-        self._known: dict[tuple[str, ...], set[int]] = {}
+        self._known: set[tuple[str, ...]] = set()
         watched = list(self._watch(model, "", set()))
         reached = {id(value) for one in watched for value in one.trained.values()}
         if reached != self._trained:
             raise ParameterError("optimizer", "has parameters that are not the model's", "those of the model")
+        self._records = [self._recorder(one) for one in watched]
+        self._is_hidden = False
         self._handles = [
-            one.module.register_forward_hook(self._recorder(one), with_kwargs=True) for one in watched
+            one.module.register_forward_hook(self._watcher(place), prepend=True, with_kwargs=True)
+            for place, one in enumerate(watched)
         ]
         _watched.update(model.modules())
 
@@ -140,53 +150,77 @@ class Book:
         named = module.named_parameters(recurse=recurse)
         return {name: value for name, value in named if id(value) in self._trained}
 
-    def _recorder(self, watched: _Watched) -> Callable[..., None]:
-        @uncompiled
-        def record(args: Any, kwargs: Any, returned: Any) -> None:
+    def _recorder(self, watched: _Watched) -> Callable[..., Any]:
+        def record(args: Any, kwargs: Any, returned: Any) -> Any:
             outputs = tensors_of(returned)
             if not any(value.requires_grad for value in outputs):
-                return
+                return None
+            replaced = None
+            if watched.rule is None and len(outputs) > 1:
+                # One output may be made from another: so that slopes are those of what leaves the module.
+                replaced = tree_map(_seen_alone, returned)
+                outputs = tensors_of(replaced)
             given = _detached(args, kwargs)
-            read = tensors_of(given[0][0] if len(args) == 1 and not kwargs else given)
+            read = _all_tensors(given, args, kwargs)
+            before = [
+                get_gradient_edge(value)
+                for value in _all_tensors((args, kwargs), args, kwargs)
+                if value.requires_grad
+            ]
             edges = [get_gradient_edge(value) if value.requires_grad else None for value in outputs]
-            self._calls.append(_Call(watched, given, [(value, value._version) for value in read], edges))
+            versions = [(value, value._version) for value in read]
+            self._calls.append(_Call(watched, given, versions, edges, before))
+            return replaced
 
-        def watch(module: nn.Module, args: Any, kwargs: Any, returned: Any) -> None:
-            if self._is_open:
-                record(args, kwargs, returned)
+        return record
+
+    def _watcher(self, place: int) -> Callable[..., Any]:
+        def watch(module: nn.Module, args: Any, kwargs: Any, returned: Any) -> Any:
+            return self._records[place](args, kwargs, returned) if self._is_open else None
 
         return watch
 
+    @property
+    def is_tried(self) -> bool:
+        """Whether a batch has been tried out."""
+        return self._trials > 0
+
     def open(self) -> None:
         """Start to record the calls of one forward pass."""
+        if not self._is_hidden and compiler_is_loaded():
+            self._records, self._is_hidden = [uncompiled(record) for record in self._records], True
         self._calls, self._is_open = [], True
 
     def stop(self) -> None:
         """Record no more calls, and forget those that were."""
         self._calls, self._is_open = [], False
 
-    def read(self, losses: Tensor, kept: Callable[[Use], Kept] = _as_it_is) -> list[list[Kept]]:
+    def read(
+        self,
+        losses: Tensor,
+        kept: Callable[[Use], Kept] = _as_it_is,
+        weights: Tensor | None = None,
+    ) -> list[list[Kept]]:
         """Return the uses of every parameter, from the losses of the examples, and close the book.
 
         The gradient of example i is that of its loss. That no loss depends on another example is tried out in
-        the first batch, on one example; that no parameter reaches a loss past the book, whenever other layers
-        are called than in any batch before.
+        the first batches that have two examples; that no parameter reaches a loss past the book, in all.
 
         Parameters
         ----------
         losses : tensor
         kept : callable, optional
             Turns each use into what is kept of it, as soon as it is there.
+        weights : tensor, optional
+            0 for padding, which tells nothing of how examples are mixed.
         """
         calls, _, names = self._recorded(losses)
-        asked = self._known.get(names)
-        if asked is None:
-            asked = first_places([call.edges for call in calls], losses)
-            if not self._is_probed:
-                self._probe(calls, losses, asked)
-                self._is_probed = True
-            self._check_reached(calls, losses)
-            self._known[names] = asked
+        edges = [call.edges for call in calls]
+        asked = first_places(edges, losses)
+        if self._trials < _TRIALS:
+            self._try_out(calls, losses, asked, weights)
+        refuse_passed_parameters(edges, [call.before for call in calls], losses, self._trained)
+        self._known.add(names)
         return self._arriving(calls, losses, asked, kept)
 
     def _arriving(
@@ -266,16 +300,21 @@ class Book:
         found = watched.rule(watched.module, given, slope)
         return {name: found[name] for name in watched.trained}
 
-    def _probe(self, calls: list[_Call], losses: Tensor, asked: set[int]) -> None:
-        """Refuse a model where a loss has a gradient at another example."""
-        row = len(losses) // 2
-        others = torch.arange(len(losses), device=losses.device) != row
+    def _try_out(self, calls: list[_Call], losses: Tensor, asked: set[int], weights: Tensor | None) -> None:
+        """Refuse a model where the losses of some examples have a gradient at others."""
+        rows = torch.arange(len(losses)) if weights is None else weights.cpu().nonzero()[:, 0]
+        if len(rows) < 2 < len(losses) + 1:
+            return  # nothing is told by padding
+        ranks = torch.arange(len(rows))
+        pattern = (ranks % 2, ranks // 2 % 2, (2 * ranks >= len(rows)).long())[self._trials % 3]
+        chosen = torch.zeros(len(losses), dtype=torch.bool)
+        chosen[rows[pattern == 1]] = True
 
         def check(place: int, slopes: list[Tensor | None]) -> None:
             for slope in slopes:
                 if slope is None or slope.dim() == 0 or len(slope) != len(losses):
                     continue
-                if torch.nan_to_num(slope[others.to(slope.device)]).count_nonzero():
+                if torch.nan_to_num(slope[~chosen.to(slope.device)]).count_nonzero():
                     raise ParameterError(
                         "model",
                         "mixes examples: the loss of one depends on another at its "
@@ -284,26 +323,21 @@ class Book:
                         'reduction="none" instead of a mean',
                     )
 
-        edges = [call.edges for call in calls]
-        hand_over_slopes(edges, losses[row], asked, check, first_of_two_passes)
+        some = losses[chosen.to(losses.device)].sum()
+        hand_over_slopes([call.edges for call in calls], some, asked, check, first_of_two_passes)
+        self._trials += 1
 
-    def _check_reached(self, calls: list[_Call], losses: Tensor) -> None:
-        """Refuse parameters that reach the loss past the modules that own them."""
-        counts, reached = _arrivals(losses)
-        used = [call for call in calls if any(edge.node in reached for edge in call.edges if edge)]
-        recorded = [id(value) for call in used for value in call.watched.trained.values()]
-        whole = {
-            id(value) for call in used if call.watched.rule is None for value in call.watched.trained.values()
-        }
-        for parameter, arrivals in counts.items():
-            past = parameter not in whole and arrivals > recorded.count(parameter)
-            if parameter in self._trained and past:
-                raise ParameterError(
-                    "model",
-                    "uses a parameter outside of the module that owns it",
-                    "calls of modules: self.layer(x) instead of functional.linear(x, self.layer.weight); and "
-                    "torch.compiler.reset() if it was compiled and called before it was made private",
-                )
+
+def _seen_alone(value: Any) -> Any:
+    """Return a tensor as a view of itself, whose gradient is that of what reads the view."""
+    is_one = isinstance(value, Tensor) and value.is_floating_point() and value.requires_grad
+    return value.view_as(value) if is_one else value
+
+
+def _all_tensors(values: tuple[Any, Any], args: Any, kwargs: Any) -> list[Tensor]:
+    """Return all tensors that a layer was given; mostly it is one."""
+    leaves = values[0] if not kwargs and all(isinstance(one, Tensor) for one in args) else tree_leaves(values)
+    return [value for value in leaves if isinstance(value, Tensor)]
 
 
 def _detached(args: Any, kwargs: Any) -> tuple[Any, Any]:
@@ -334,20 +368,3 @@ def _not_of_the_model() -> ParameterError:
         "the losses of this batch, from model(…); and torch.compiler.reset() if it was compiled and called "
         "before it was made private",
     )
-
-
-def _arrivals(losses: Tensor) -> tuple[dict[int, int], set[Any]]:
-    """Count, for every parameter that the losses depend on, the operations that read it; and return all."""
-    counts: dict[int, int] = {}
-    waiting: list[Any] = [losses.grad_fn]
-    seen = set(waiting)
-    while waiting:
-        for node, _ in waiting.pop().next_functions:
-            if node is None:
-                continue
-            if hasattr(node, "variable"):
-                counts[id(node.variable)] = counts.get(id(node.variable), 0) + 1
-            elif node not in seen:
-                seen.add(node)
-                waiting.append(node)
-    return counts, seen

@@ -8,6 +8,7 @@ tried out, which takes two backward passes of one forward pass, it is refused.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -16,7 +17,7 @@ from torch import Tensor
 
 from discreet.errors import ParameterError
 
-__all__ = ["first_of_two_passes", "uncompiled"]
+__all__ = ["compiler_is_loaded", "first_of_two_passes", "uncompiled"]
 
 Hidden = TypeVar("Hidden", bound=Callable[..., Any])
 
@@ -26,8 +27,13 @@ _REASON = (
 )
 
 
+def compiler_is_loaded() -> bool:
+    """Whether something may be compiled. To load a compiler takes a second: it is not loaded here."""
+    return "torch._dynamo" in sys.modules
+
+
 def uncompiled(function: Hidden) -> Hidden:
-    """Return the same function for a compiler to call and not to read."""
+    """Return the same function for a compiler, which is loaded, to call and not to read."""
     hidden = torch.compiler.disable(function)
     hidden._torchdynamo_disable_msg = _REASON  # which newer versions show
     return hidden

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 
 from discreet.errors import ParameterError
 
 __all__ = ["HeldModel"]
+
+_TRIALS = 3  # batches in which values of buffers are compared
 
 
 class HeldModel:
@@ -23,11 +26,13 @@ class HeldModel:
 
     def __init__(self, model: nn.Module, parameters: list[Tensor]) -> None:
         self._model, self._trained = model, [id(value) for value in parameters]
-        self._held = self._now()
+        self._held, self._copies, self._trials = self._now(), list[Tensor](), 0
 
     def hold(self) -> None:
-        """Note what the model holds now."""
+        """Note what the model holds now; of the first batches also the values of buffers."""
         self._held = self._now()
+        # What is written through `data` is not counted by PyTorch.
+        self._copies = [value.clone() for value in self._model.buffers()] if self._trials < _TRIALS else []
 
     @property
     def places(self) -> list[int]:
@@ -42,10 +47,15 @@ class HeldModel:
             raise ParameterError(
                 "model", "has other trained parameters than at the start", "dp.learning.private again"
             )
-        if len(now) != len(self._held) or any(
-            value is not before or state != state_before
+        is_same = len(now) == len(self._held) and all(
+            value is before and state == state_before
             for (value, *state), (before, *state_before) in zip(now, self._held, strict=True)
-        ):
+        )
+        if is_same and self._copies:
+            self._trials += 1
+            pairs = zip((value for value, *_ in now), self._copies, strict=False)  # buffers come first
+            is_same = all(_equal(value, copy) for value, copy in pairs)
+        if not is_same:
             raise ParameterError(
                 "model",
                 "changes a buffer or parameter in its forward pass, which carries examples into checkpoints",
@@ -56,3 +66,8 @@ class HeldModel:
         """Return all values, with how often and where each was written."""
         values = [*self._model.buffers(), *self._model.parameters()]
         return [(value, value._version, value.data_ptr()) for value in values]
+
+
+def _equal(one: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have the same values, or are not numbers in the same places."""
+    return bool(torch.equal(one, other) or torch.equal(one.nan_to_num(), other.nan_to_num()))

@@ -30,7 +30,8 @@ def rule_of(module: nn.Module) -> GradientRule | None:
 
     A subclass that computes otherwise, or weights that are computed from other parameters, are not known.
     """
-    if hasattr(module, "parametrizations"):
+    names = {name for name, _ in module.named_parameters(recurse=False)}
+    if hasattr(module, "parametrizations") or "forward" in vars(module) or not names <= {"weight", "bias"}:
         return None
     if type(module).__name__ == "Conv1D" and hasattr(module, "nf") and module.weight.dim() == 2:
         return _transposed_linear

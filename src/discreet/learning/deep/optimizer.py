@@ -219,8 +219,8 @@ class PrivateOptimizer(torch.optim.Optimizer):
         self._check_losses(losses, batch)
         assert losses is not None  # noqa: S101 - checked in the line before
         self._held.check()
-        weights = batch.weights_on(losses.device)
-        self._finish(batch, total, total.add(self._book.read(losses, total.kept), weights, self._bound))
+        uses = self._book.read(losses, total.kept, batch.weights)
+        self._finish(batch, total, total.add(uses, batch.weights_on(losses.device), self._bound))
 
     def run(self, losses: Callable[..., Tensor], *, compiler: Compiler | None = None) -> Iterator[int]:
         """Take all steps, and yield the number of each when the model has changed.
@@ -243,15 +243,15 @@ class PrivateOptimizer(torch.optim.Optimizer):
         reader = BatchReader(self._model, self._book, losses, compiler)
         recorded = RecordedSteps(reader.uses, self._bound)
         # Only a sum that stays where it is, with a bound that does not move, can be repeated.
-        is_fixed = isinstance(self._plan, DevicePlan) and not isinstance(
-            self._plan.clipping, AdaptiveClipping
-        )
+        is_moving = isinstance(self._plan.clipping, AdaptiveClipping)
+        is_fixed = isinstance(self._plan, DevicePlan) and not is_moving
         tried = 0
         for rows in self.batches():
-            if self.has_updated and tried > 0 and reader.begin(rows):
+            if self.has_updated and tried > 0 and self._book.is_tried and reader.begin(rows):
                 recorded.clear()
                 tried = 0
-            if is_fixed and can_be_captured(rows) and tried >= _BATCHES_BEFORE_CAPTURE:
+            is_ready = tried >= _BATCHES_BEFORE_CAPTURE and self._book.is_tried
+            if is_fixed and is_ready and can_be_captured(rows):
                 self._repeat(recorded, rows)
             else:
                 tried += 1

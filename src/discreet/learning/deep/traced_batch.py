@@ -13,10 +13,8 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import torch
-import torch._dynamo
 from torch import Tensor, nn
 from torch.func import functional_call
-from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from discreet.errors import ParameterError
@@ -99,6 +97,9 @@ class TracedBatch:
         def flat(*given: Tensor) -> list[Tensor]:
             named = dict(zip(held, given[: len(held)], strict=True))
             return self._flat(named, list(given[len(held) :]))
+
+        import torch._dynamo  # a compiler takes a second to load
+        from torch.fx.experimental.proxy_tensor import make_fx
 
         trace = make_fx(flat, tracing_mode="fake", _allow_non_fake_inputs=True)
         try:

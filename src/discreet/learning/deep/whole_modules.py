@@ -70,4 +70,4 @@ def uses_of_whole(
             f"has a {type(module).__name__} whose gradients cannot be taken example by example",
             "modules that torch.func.vmap can run, without dropout inside; or frozen: requires_grad_(False)",
         ) from error
-    return {name: RowsUse(value.flatten(1)) for name, value in each.items()}
+    return {name: RowsUse(value.reshape(len(value), -1)) for name, value in each.items()}

@@ -7,7 +7,7 @@ import pytest
 import torch
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 
-from discreet.learning.deep.accelerator.device_noise import LARGEST, DeviceNoise, blocks_for
+from discreet.learning.deep.accelerator.device_noise import DeviceNoise, blocks_for
 from discreet.noise import current, replay
 from discreet.noise.stacked_gaussian import CELLS, FACTOR, look_up_table
 
@@ -83,10 +83,16 @@ def test_a_key_is_for_so_many_blocks():
         released(noise, torch.zeros(1, dtype=torch.int32, device=DEVICE))
 
 
-def test_sums_are_cut_off_where_32_bits_end():
+def test_long_sums_are_not_cut_off():
     sums = torch.tensor([2**50, -(2**50), 0], device=DEVICE)
-    expected = np.array([LARGEST, -LARGEST, 0]) + expected_noise(KEY, 3)[0]
+    expected = np.array([2**44, -(2**44), 0]) + expected_noise(KEY, 3)[0]
     assert np.array_equal(released(noise_with(KEY), sums), (expected * 0.5).astype(np.float32))
+
+
+def test_nothing_is_released_of_nothing():
+    noise = noise_with(KEY)
+    assert len(released(noise, torch.zeros(0, dtype=torch.int64, device=DEVICE))) == 0
+    assert noise._first == 0
 
 
 def test_a_look_up_that_needs_more_words_gets_them():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import pytest
 import torch
 
 from discreet.learning.deep.accelerator.integer_rows import integer_form
@@ -47,3 +48,21 @@ def test_rows_are_kept_as_they_are():
     assert form.kept() is use
     assert form.most() is None
     assert 1.5 <= form.rounding() < 1.6
+
+
+@pytest.mark.parametrize("rows", [1, 2, 16, 17, 300])
+def test_the_worst_rounding_bounds_that_of_any_numbers(rows):
+    use = OuterUse(torch.ones(1, 3, rows, device=DEVICE), torch.full((1, 3, 5), 127.0, device=DEVICE))
+    form = integer_form(use)
+    assert float(form.rounding()[0]) <= form.worst_rounding * (1 + 1e-12)
+    assert float(form.rounding()[0]) >= 0.99 * form.worst_rounding
+
+
+def test_only_sums_of_large_matrices_may_be_cut_off():
+    def form(rows):
+        return integer_form(
+            OuterUse(torch.ones(1, 1, rows, device=DEVICE), torch.ones(1, 1, 256, device=DEVICE))
+        )
+
+    assert not form(255).has_steps
+    assert form(256).has_steps

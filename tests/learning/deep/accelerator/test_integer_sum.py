@@ -305,3 +305,57 @@ def test_positions_that_cancel_do_so_however_far_apart_their_sizes_are(clip):
     use = OuterUse(left.to(DEVICE), right.to(DEVICE))
     found, _ = summed([torch.zeros(64, 64, device=DEVICE)], [[use]], [1.0], FlatClipping(clip))
     assert square(found) <= longest(FlatClipping(clip), 4096) ** 2
+
+
+def test_a_sum_that_was_interrupted_leaves_nothing_for_the_next_step(monkeypatch):
+    """Planted: no memory is left in the middle of a sum."""
+    from discreet.learning.deep.accelerator import integer_rows
+
+    parameters = [torch.zeros(3, 4, device=DEVICE), torch.zeros(2, 4, device=DEVICE)]
+    total, weights = sum_for(parameters), torch.ones(1, device=DEVICE).double()
+    uses = [
+        [OuterUse(torch.ones(1, 1, rows, device=DEVICE), torch.ones(1, 1, 4, device=DEVICE))]
+        for rows in (3, 2)
+    ]
+    honest, calls = integer_rows.add_product, []
+
+    def fail_then(*given):
+        calls.append(1)
+        if len(calls) == 2:
+            raise MemoryError
+        honest(*given)
+
+    monkeypatch.setattr(integer_rows, "add_product", fail_then)
+    total.add(uses, weights, 0.7)
+    with pytest.raises(MemoryError):
+        total.settle()
+    total.cleared()
+    total.add(uses, torch.zeros_like(weights), 0.7)
+    total.settle()
+    assert not total._total.any()
+
+
+def test_parameters_without_numbers_are_left_alone():
+    parameters = [
+        torch.zeros(0, device=DEVICE),
+        torch.zeros(0, 4, device=DEVICE),
+        torch.zeros(2, device=DEVICE),
+    ]
+    total = sum_for(parameters)
+    rows, outer = (
+        RowsUse(torch.ones(1, 0, device=DEVICE)),
+        OuterUse(torch.ones(1, 1, 0, device=DEVICE), torch.ones(1, 1, 4, device=DEVICE)),
+    )
+    uses = [[total.kept(use)] for use in (rows, outer, RowsUse(torch.ones(1, 2, device=DEVICE)))]
+    total.add(uses, torch.ones(1, device=DEVICE).double(), 0.7)
+    found, *_ = total.release(0.7)
+    assert [one.shape for one in found] == [parameter.shape for parameter in parameters]
+
+
+def test_many_examples_that_agree_are_not_cut_off():
+    """A thousand gradients of one number, all the same, are far beyond 32 bits of grid steps."""
+    total = sum_for([torch.zeros(1, 1, device=DEVICE)])
+    ones = torch.ones(1024, 1, 1, device=DEVICE)
+    total.add([[total.kept(OuterUse(ones, ones))]], torch.ones(1024, device=DEVICE).double(), 0.7)
+    (found,), *_ = total.release(0.7)
+    assert float(found) == pytest.approx(0.7 * 1024 / 20, rel=0.05)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from discreet.learning.deep.accelerator.device_noise import LARGEST
-from discreet.learning.deep.accelerator.product_kernels import add_product, round_slopes
+from discreet.learning.deep.accelerator.product_kernels import LARGEST, add_product, round_slopes
 
 # NumPy, which interprets the kernels where there is no accelerator, tells of what is not a number.
 pytestmark = pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")

@@ -15,13 +15,11 @@ from torch import Tensor
 from discreet.noise import Source
 from discreet.noise.stacked_gaussian import FACTOR, look_up_table
 
-__all__ = ["LARGEST", "DeviceNoise", "blocks_for"]
+__all__ = ["DeviceNoise", "blocks_for"]
 
 _LANES = 128  # blocks of the cipher in one program, each for eight draws; by time measured
 _DRAWS = 8
 _SETTLED = 32  # blocks whose draws are drawn again together if one of them is not decided
-LARGEST = 2**30
-"""Sums in grid steps are cut off here, so that they fit into 32 bits with their noise."""
 
 
 def blocks_for(count: int) -> int:
@@ -55,7 +53,8 @@ class DeviceNoise:
         Parameters
         ----------
         sums : tensor of int32 or int64
-            Grid steps, or integers of which 2^shift are one step, and which are rounded to the nearest one.
+            Grid steps, at most 2^30; or integers of which 2^shift are one step, and which are rounded to the
+            nearest one.
         out : tensor of float32
             As many numbers.
         shift : int
@@ -64,13 +63,15 @@ class DeviceNoise:
             What grid steps are multiplied by.
         """
         count = sums.numel()
+        if count == 0:
+            return
         blocks = blocks_for(count)
         if self._first + blocks > 2**32:
             raise OverflowError("more noise than one key is for")
         programs = blocks // _LANES
         is_open = torch.empty(blocks // _SETTLED, dtype=torch.int32, device=sums.device)
         given = (sums, out, self._key, self._first, self._entries, is_open, shift, scale, count)
-        common = {"factor": FACTOR, "largest": LARGEST, "lanes": _LANES, "settled": _SETTLED}
+        common = {"factor": FACTOR, "lanes": _LANES, "settled": _SETTLED}
         _release_kernel[(programs,)](*given, **common)
         _settle_kernel[(programs,)](*given, self._digits, **common, num_warps=1)
         self._first += blocks
@@ -186,20 +187,12 @@ def _decided(word, entries, is_below):
 
 
 @triton.jit
-def _grid_steps(sums, place, count, shift, largest: tl.constexpr):
-    """Read sums in grid steps, rounded if they are finer, and cut off at the largest."""
+def _put(sums, out, place, count, noise, shift, scale):
+    """Store a sum with noise in units of the gradient; sums that are finer than grid steps are rounded."""
     read = tl.load(sums + place, mask=place < count, other=0, cache_modifier=".cg")
     if sums.dtype.element_ty == tl.int64:
         read = (read + (1 << (shift - 1))) >> shift
-        read = tl.minimum(tl.maximum(read, -largest), largest)
-    return read.to(tl.int32)
-
-
-@triton.jit
-def _put(sums, out, place, count, noise, shift, scale, largest: tl.constexpr):
-    """Store a sum with noise in units of the gradient."""
-    noisy = _grid_steps(sums, place, count, shift, largest) + noise
-    tl.store(out + place, noisy.to(tl.float32) * scale, mask=place < count, cache_modifier=".cg")
+    tl.store(out + place, (read + noise).to(tl.float32) * scale, mask=place < count, cache_modifier=".cg")
 
 
 @triton.jit(do_not_specialize=["first", "scale"])
@@ -214,7 +207,6 @@ def _release_kernel(
     scale,
     count,
     factor: tl.constexpr,
-    largest: tl.constexpr,
     lanes: tl.constexpr,
     settled: tl.constexpr,
 ):
@@ -228,7 +220,7 @@ def _release_kernel(
         low, open_low = _draw(words[2 * j], entries)
         high, open_high = _draw(words[2 * j + 1], entries)
         undecided |= open_low | open_high
-        _put(sums, out, start + j * lanes, count, low + factor * high, shift, scale, largest)
+        _put(sums, out, start + j * lanes, count, low + factor * high, shift, scale)
     parts: tl.constexpr = lanes // settled
     found = tl.max(tl.reshape(undecided, (parts, settled)), 1)
     tl.store(is_open + program * parts + tl.arange(0, parts), found)
@@ -247,7 +239,6 @@ def _settle_kernel(
     count,
     digits,
     factor: tl.constexpr,
-    largest: tl.constexpr,
     lanes: tl.constexpr,
     settled: tl.constexpr,
 ):
@@ -276,4 +267,4 @@ def _settle_kernel(
             for j in tl.static_range(8):
                 low = _decided(words[2 * j], entries, (below >> (2 * j)) & 1)
                 high = _decided(words[2 * j + 1], entries, (below >> (2 * j + 1)) & 1)
-                _put(sums, out, start + j * lanes, count, low + factor * high, shift, scale, largest)
+                _put(sums, out, start + j * lanes, count, low + factor * high, shift, scale)

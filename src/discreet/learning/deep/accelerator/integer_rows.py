@@ -39,6 +39,8 @@ _HALF = 0.51
 """Of a unit: how far rounding is from the exact product at most (lemma 2)."""
 _LARGEST_INPUT = 127
 _LARGEST_SLOPE = 8_300_000
+_LARGE = 2**16
+"""Numbers of a matrix from which on its sums may be cut off where 32 bits end: at 128 deviations of noise."""
 _LONGEST_SUM = 2**16
 """Positions of one product of 8-bit integers: 2^16 128^2 is below 2^31."""
 
@@ -208,7 +210,8 @@ class _OuterForm(IntegerForm):
 
     @property
     def has_steps(self) -> bool:
-        return self.inputs.shape[1] <= _LONGEST_SUM
+        size = self.slopes.shape[1] * self.inputs.shape[0]
+        return self.inputs.shape[1] <= _LONGEST_SUM and size >= _LARGE
 
     def write_to(self, steps: Tensor, coefficients: Tensor, grid_shift: int) -> None:
         add_product(steps, self._parts(coefficients), self.inputs, self.shift, grid_shift)
@@ -220,7 +223,12 @@ class _OuterForm(IntegerForm):
 
 def worst_rounding(positions: int, rows: int, columns: int) -> float:
     """Return how far rounding of outer products may move a sum at most, whatever the numbers are."""
-    return 0.5 * positions * (rows * columns) ** 0.5 * _LARGEST_INPUT
+    return _HALF * 2 ** _shift_for(rows) * positions * (rows * columns) ** 0.5 * _LARGEST_INPUT
+
+
+def _shift_for(rows: int) -> int:
+    """Return log2 of a unit of H: so that an input with a single entry fits, with slopes of usual shape."""
+    return max(0, ceil(2.03 - 0.5 * log2(max(rows, 1))))
 
 
 def integer_form(use: Use) -> IntegerForm:
@@ -241,8 +249,7 @@ def _outer_form(use: OuterUse) -> _OuterForm:
     slopes, slope_unit, largest, slope_squares = keep_slopes(_as_floats(use.left).flatten(0, 1))
     inputs, input_unit, input_squares = round_inputs(_as_floats(use.right).flatten(0, 1))
     rows = slopes.shape[1]
-    # So that an input with a single entry fits, with slopes of usual shape.
-    shift = max(0, ceil(2.03 - 0.5 * log2(rows)))
+    shift = _shift_for(rows)
     summary = summarize(
         slope_squares,
         slope_unit,

@@ -109,7 +109,7 @@ class IntegerSum:
     def kept(self, use: Use) -> Use | IntegerForm:
         """Return what is kept of a use until its batch is measured: short numbers, where there are many."""
         self._check_size(use)
-        return integer_form(use) if isinstance(use, OuterUse) else use
+        return integer_form(use) if isinstance(use, OuterUse) and use.left.numel() else use
 
     @torch.no_grad()
     def measure(self, uses: list[list[Any]], weights: Tensor, bound: float) -> MeasuredBatch:
@@ -150,6 +150,7 @@ class IntegerSum:
         if batch is None:
             return
         total = self._held_total()
+        self._has_sums = True  # also if what follows is interrupted
         parts = total[: self._plan.size].split(self._sizes)
         for parameters, coefficients in batch.sums():
             sizes = [self._sizes[place] for place in parameters.places]
@@ -163,7 +164,6 @@ class IntegerSum:
                     parts[place].add_(part)
         if batch.count is not None:
             total[-1] += batch.count
-        self._has_sums = True
 
     def _held_total(self) -> Tensor:
         """Return the total, which most runs never need: a step is one batch."""
@@ -311,7 +311,9 @@ class IntegerSum:
         """Return the forms of the parameters of a group: all that are rows as one, for one pass over them."""
         found, rows = [], list[tuple[int, RowsUse]]()
         for place in group:
-            if len(uses[place]) == 1 and isinstance(uses[place][0], RowsUse):
+            if self._sizes[place] == 0:
+                found.append(_Parameters([place], []))
+            elif len(uses[place]) == 1 and isinstance(uses[place][0], RowsUse):
                 rows.append((place, uses[place][0]))
             else:
                 found.append(_Parameters([place], [self._form_of(use) for use in uses[place]]))

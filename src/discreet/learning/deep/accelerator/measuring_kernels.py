@@ -296,7 +296,8 @@ def _gram_kernel(
         right_place = slopes + there[:, None] * rows + column[None, :]
         left = tl.load(left_place, mask=has_one[:, None] & inside[None, :], other=0.0)
         right = tl.load(right_place, mask=has_other[:, None] & inside[None, :], other=0.0)
-        found += tl.dot(left, tl.trans(right))
+        # The compiler may not add to one long sum: the bound is for blocks (lemma 1).
+        found += tl.dot(left, tl.trans(right), max_num_imprecise_acc=depth)
     scale_one = _both(slope_unit, input_unit, here, has_one)
     scale_other = _both(slope_unit, input_unit, there, has_other)
     products = exact.to(tl.float64) * found.to(tl.float64) * scale_one[:, None] * scale_other[None, :]

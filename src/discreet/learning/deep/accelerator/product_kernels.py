@@ -8,15 +8,15 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from discreet.learning.deep.accelerator.device_noise import LARGEST
-
-__all__ = ["add_product", "round_slopes"]
+__all__ = ["LARGEST", "add_product", "round_slopes"]
 
 _TO_INTEGER = tl.constexpr(1.5 * 2.0**52)  # added and taken away, it rounds doubles below 2^51 to integers
 # Shapes of tiles, and how many threads share one, by time measured.
 _TILE, _DEPTH = 128, 16
 _PRODUCT_ROWS, _PRODUCT_COLUMNS, _PRODUCT_DEPTH, _PRODUCT_WARPS = 64, 128, 128, 8
 _TOGETHER = 8
+LARGEST = 2**30
+"""Grid steps are cut off here, so that they fit into 32 bits with their noise."""
 
 
 def round_slopes(
@@ -29,7 +29,7 @@ def round_slopes(
     """
     rows, columns = slopes.shape
     out = torch.empty(3 * columns, places, dtype=torch.int8, device=slopes.device)
-    grid = (triton.cdiv(places, _TILE), triton.cdiv(columns, _DEPTH))
+    grid = (triton.cdiv(columns, _DEPTH), triton.cdiv(places, _TILE))
     _slope_kernel[grid](
         slopes,
         slope_unit,
@@ -96,8 +96,8 @@ def _slope_kernel(
     tile: tl.constexpr,
     depth: tl.constexpr,
 ):
-    row = tl.program_id(0) * tile + tl.arange(0, tile)
-    column = tl.program_id(1) * depth + tl.arange(0, depth)
+    row = tl.program_id(1) * tile + tl.arange(0, tile)
+    column = tl.program_id(0) * depth + tl.arange(0, depth)
     coefficient = tl.load(coefficients + row // positions, mask=row < rows, other=0.0)
     factor = _both(slope_unit, input_unit, row, row < rows) * coefficient * scale
     factor = tl.where(coefficient == 0, 0.0, factor)

@@ -1,0 +1,71 @@
+"""Parameters that losses depend on otherwise than by the layers that were recorded.
+
+The graph of the losses is walked from their end. Where it meets what a recorded layer returned, it goes on
+with what that layer was given: so what is left are the ways past the layers, and a trained parameter on one
+of them would have a gradient that nobody has noted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from torch import Tensor
+from torch.autograd.graph import get_gradient_edge
+
+from discreet.errors import ParameterError
+
+__all__ = ["refuse_passed_parameters"]
+
+_HIDING = "CheckpointFunctionBackward"  # of torch.utils.checkpoint with use_reentrant=True
+
+
+def refuse_passed_parameters(
+    returned: Sequence[Sequence[Any]], given: Sequence[Sequence[Any]], losses: Tensor, trained: set[int]
+) -> None:
+    """Refuse losses to which a trained parameter comes past the recorded layers.
+
+    Parameters
+    ----------
+    returned, given : sequences
+        For each recorded call, the gradient edges of what it returned, or None, and of what it was given.
+    losses : tensor
+    trained : set of int
+        The identities of the trained parameters.
+    """
+    layers = {
+        (edge.node, edge.output_nr): call
+        for call, edges in enumerate(returned)
+        for edge in edges
+        if edge is not None
+    }
+    waiting, seen = [_place(get_gradient_edge(losses))], set[Any]()
+    while waiting:
+        node, number = waiting.pop()
+        call = layers.get((node, number))
+        mark = node if call is None else (node, number)
+        if mark in seen:
+            continue
+        seen.add(mark)
+        if call is not None:
+            waiting += [_place(edge) for edge in given[call]]
+        elif hasattr(node, "variable"):
+            if id(node.variable) in trained:
+                raise ParameterError(
+                    "model",
+                    "uses a parameter outside of the module that owns it",
+                    "calls of modules: self.layer(x) instead of functional.linear(x, self.layer.weight); and "
+                    "torch.compiler.reset() if it was compiled and called before it was made private",
+                )
+        elif node.name() == _HIDING:
+            raise ParameterError(
+                "model",
+                "hides layers from the graph of its losses",
+                "torch.utils.checkpoint.checkpoint(…, use_reentrant=False)",
+            )
+        else:
+            waiting += [(child, place) for child, place in node.next_functions if child is not None]
+
+
+def _place(edge: Any) -> tuple[Any, int]:
+    return edge.node, edge.output_nr
