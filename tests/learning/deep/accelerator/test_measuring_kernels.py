@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 import torch
 
@@ -129,3 +133,24 @@ def test_products_of_gram_matrices(positions, rows, columns):
         (inputs[:, :count].double() * input_unit).T.reshape(examples, positions, columns),
     )
     assert torch.allclose(found, each.square().sum((1, 2)), rtol=1e-5)
+
+
+@pytest.mark.slow
+def test_gram_products_are_summed_in_blocks():
+    """Compiled, for an accelerator that need not be there: blocks are added by an addition of their own."""
+    program = """
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+from discreet.learning.deep.accelerator.measuring_kernels import _gram_kernel as kernel
+pointers = dict(slopes="*fp16", slope_unit="*fp32", inputs="*i8", input_unit="*fp32", out="*fp64")
+sizes = dict.fromkeys(("positions", "rows", "columns", "places"), "i32")
+signature = {**pointers, **sizes, "tile": "constexpr", "depth": "constexpr"}
+source = ASTSource(fn=kernel, signature=signature, constexprs={"tile": 64, "depth": 128})
+made = triton.compile(source, target=GPUTarget("cuda", 90, 32), options={"num_warps": 4})
+lines = made.asm["ttir"].splitlines()
+assert any("tt.dot" in line and "f16" in line for line in lines)
+assert any("arith.addf" in line and "64x64xf32" in line for line in lines)
+"""
+    environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True)
