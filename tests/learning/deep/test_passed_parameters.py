@@ -299,3 +299,24 @@ def test_a_buffer_that_is_written_through_data_is_refused():
     with pytest.raises(ParameterError, match="changes a buffer"):
         train(optimizer, lambda rows: model(rows)[:, 0] ** 2)
     optimizer.close()
+
+
+def test_a_compiled_run_is_tried_out_even_if_its_first_step_has_nobody():
+    """When it begins to be compiled is public: it does not wait for examples."""
+    torch.manual_seed(6)
+    model = Contrastive()
+    optimizer = private(
+        torch.optim.SGD(model.parameters(), lr=0.1),
+        model,
+        (torch.randn(1000, 3),),
+        epsilon=2,
+        delta=1e-5,
+        batch=1,
+        steps=60,
+        physical=16,
+    )
+    steps = optimizer.run(lambda rows: contrasted(model(rows), 0), compiler=lambda graph: graph)
+    with pytest.raises(ParameterError, match="mixes examples"):
+        list(steps)
+    assert optimizer.taken < 60
+    optimizer.close()

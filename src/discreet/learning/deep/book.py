@@ -249,6 +249,13 @@ class Book:
                 by_parameter[self._places[id(parameter)]].append(found[place][name])
         return by_parameter
 
+    def try_out(self, losses: Tensor, weights: Tensor) -> None:
+        """Close the book, and only look at whether losses mix examples or pass layers, as `read` does."""
+        calls, *_ = self._recorded(losses)
+        edges = [call.edges for call in calls]
+        self._try_out(calls, losses, first_places(edges, losses), weights)
+        refuse_passed_parameters(edges, [call.before for call in calls], losses, self._trained)
+
     def trace(self, losses: Tensor) -> list[LayerCall]:
         """Return what `read` makes uses of, and close the book.
 

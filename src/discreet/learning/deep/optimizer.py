@@ -94,9 +94,8 @@ class PrivateOptimizer(torch.optim.Optimizer):
         self._sum: GradientSum | None = None
         self._batch: PhysicalBatch | None = None
         self._held = HeldModel(model, self._parameters)
-        self._is_drawing = False
+        self._is_drawing = self.has_updated = False
         self._randomness = SecretRandomness()
-        self.has_updated = False
         self._left_out: list[int] = []
         self._counted: list[tuple[Integers, Tensor]] = []
 
@@ -247,7 +246,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
         is_fixed = isinstance(self._plan, DevicePlan) and not is_moving
         tried = 0
         for rows in self.batches():
-            if self.has_updated and tried > 0 and self._book.is_tried and reader.begin(rows):
+            if self.has_updated and tried > 0 and reader.begin(rows):
                 recorded.clear()
                 tried = 0
             is_ready = tried >= _BATCHES_BEFORE_CAPTURE and self._book.is_tried
@@ -265,10 +264,12 @@ class PrivateOptimizer(torch.optim.Optimizer):
             self.step(reader.losses(rows))
             return
         batch, total = self._held_batch()
+        if not self._book.is_tried:  # the first step had no two people
+            self._book.open()
+            self._book.try_out(reader.losses(rows), batch.weights)
         self._book.stop()
-        counted = total.add(
-            reader.uses(rows, total.kept), batch.weights_on(reader.traced.device), self._bound
-        )
+        weights = batch.weights_on(reader.traced.device)
+        counted = total.add(reader.uses(rows, total.kept), weights, self._bound)
         self._held.check()
         self._finish(batch, total, counted)
 
@@ -340,9 +341,8 @@ class PrivateOptimizer(torch.optim.Optimizer):
         if not isinstance(losses, Tensor):
             raise ParameterError("losses", "are missing", allowed)
         if losses.shape != batch.weights.shape:
-            is_one = losses.dim() == 0
-            problem = "are one number, such as a mean or a sum" if is_one else "are not one for each example"
-            raise ParameterError("losses", problem, allowed)
+            found = "one number, such as a mean or a sum" if losses.dim() == 0 else "not one for each example"
+            raise ParameterError("losses", f"are {found}", allowed)
 
     def close(self) -> None:
         """End the run: remove the hooks from the model, and close the journal."""
