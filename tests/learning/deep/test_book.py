@@ -10,6 +10,8 @@ from torch import nn
 from torch.nn import functional
 
 from discreet.errors import ParameterError
+from discreet.learning.deep import book as book_module
+from discreet.learning.deep.arriving_slopes import first_places
 from discreet.learning.deep.book import Book
 from effort import examples
 from learning.deep.gradient_oracle import booked, compare, squared_loss
@@ -262,3 +264,20 @@ def test_other_examples_do_not_change_a_bit_of_a_gradient(layer):
     for same, changed, rolled in zip(*found, strict=True):
         assert torch.equal(same[:16], changed[:16])
         assert torch.equal(torch.roll(same, 5, dims=0), rolled)
+
+
+@pytest.mark.parametrize(
+    ("model", "rows"),
+    [
+        (Twice(), torch.randn(4, 4)),
+        (Tied(), torch.randint(0, 7, (4, 3))),
+        (
+            nn.Sequential(nn.Conv2d(1, 2, 2), nn.ReLU(), nn.Flatten(), nn.Linear(8, 3)),
+            torch.randn(4, 1, 3, 3),
+        ),
+    ],
+    ids=["twice", "tied", "convolution"],
+)
+def test_slopes_that_are_handed_over_as_on_an_accelerator_give_the_same(model, rows, monkeypatch):
+    monkeypatch.setattr(book_module, "_asked", first_places)
+    compare(model, rows)
