@@ -6,8 +6,8 @@ import copy
 
 import torch
 
-from discreet.learning.deep.book import Book
 from discreet.learning.deep.uses import squared_norms
+from discreet.learning.deep.watching.book import Book
 
 
 def squared_loss(output, targets):

@@ -7,8 +7,8 @@ import torch
 from torch import nn
 
 from discreet.errors import ParameterError
-from discreet.learning.deep.book import Book
 from discreet.learning.deep.uses import RowsUse
+from discreet.learning.deep.watching.book import Book
 from discreet.learning.deep.whole_modules import tensors_of
 from learning.deep.gradient_oracle import booked, compare
 

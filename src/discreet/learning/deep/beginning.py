@@ -15,12 +15,12 @@ from discreet.learning.deep.clipping import Clipping, stated_clipping
 from discreet.learning.deep.epoch_plan import EpochPlan
 from discreet.learning.deep.example_rows import ExampleRows, length_of
 from discreet.learning.deep.journal import Journal
-from discreet.learning.deep.mixing import check_modules
 from discreet.learning.deep.optimizer import PrivateOptimizer
 from discreet.learning.deep.plan import TrainingPlan
 from discreet.learning.deep.processes import Processes
 from discreet.learning.deep.sampling import PeopleSampler
 from discreet.learning.deep.step_parts import StepRecord
+from discreet.learning.deep.watching.mixing import check_modules
 from discreet.privacy.rational import whole
 
 if TYPE_CHECKING:

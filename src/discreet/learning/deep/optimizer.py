@@ -17,11 +17,9 @@ from discreet.errors import ParameterError
 from discreet.learning.deep.accelerator.captured_batch import can_be_captured
 from discreet.learning.deep.accelerator.device_plan import DevicePlan
 from discreet.learning.deep.accelerator.recorded_steps import RecordedSteps
-from discreet.learning.deep.book import Book
 from discreet.learning.deep.clipping import AdaptiveClipping
 from discreet.learning.deep.epoch_plan import EpochPlan
 from discreet.learning.deep.example_rows import ExampleRows, PhysicalBatch
-from discreet.learning.deep.held_model import HeldModel
 from discreet.learning.deep.plan import TrainingPlan
 from discreet.learning.deep.processes import Processes
 from discreet.learning.deep.secret_randomness import SecretRandomness
@@ -33,7 +31,9 @@ from discreet.learning.deep.step_parts import (
     ReleaseStep,
     StepRecord,
 )
-from discreet.learning.deep.traced_batch import BatchReader, Compiler
+from discreet.learning.deep.watching.book import Book
+from discreet.learning.deep.watching.held_model import HeldModel
+from discreet.learning.deep.watching.traced_batch import BatchReader, Compiler
 from discreet.noise import current
 from discreet.noise import is_private as is_private_result
 from discreet.privacy.events import Event

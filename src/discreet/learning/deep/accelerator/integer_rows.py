@@ -27,7 +27,7 @@ from discreet.learning.deep.accelerator.measuring_kernels import (
     round_inputs,
     summarize,
 )
-from discreet.learning.deep.accelerator.product_kernels import add_product, round_slopes
+from discreet.learning.deep.accelerator.product_kernels import LARGEST, add_product, round_slopes
 from discreet.learning.deep.accelerator.row_sum import add_rounded_rows
 from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse, Use
 
@@ -83,8 +83,10 @@ class IntegerForm(ABC):
         return False
 
     def write_to(self, steps: Tensor, coefficients: Tensor, grid_shift: int) -> None:
-        """Write the sum of all H in steps of 2^grid_shift, as integers of 32 bits; only if it has them."""
-        raise NotImplementedError
+        """Write the sum of all H in steps of 2^grid_shift, rounded and cut off, as integers of 32 bits."""
+        total = torch.zeros(steps.numel(), dtype=torch.int64, device=steps.device)
+        self.add_to(total, coefficients)
+        steps.copy_(((total + (1 << (grid_shift - 1))) >> grid_shift).clamp(-LARGEST, LARGEST))
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,8 +18,8 @@ from torch.func import functional_call
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from discreet.errors import ParameterError
-from discreet.learning.deep.book import Book, LayerCall
 from discreet.learning.deep.uses import Use
+from discreet.learning.deep.watching.book import Book, LayerCall
 
 __all__ = ["BatchReader", "Compiler", "TracedBatch"]
 

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from discreet.errors import ParameterError
-from discreet.learning.deep.mixing import check_modules
+from discreet.learning.deep.watching.mixing import check_modules
 
 
 @pytest.mark.parametrize(

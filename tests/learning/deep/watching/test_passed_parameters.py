@@ -10,7 +10,7 @@ from torch.utils.checkpoint import checkpoint
 
 from discreet.errors import ParameterError
 from discreet.learning import private
-from discreet.learning.deep.book import Book
+from discreet.learning.deep.watching.book import Book
 from learning.deep.gradient_oracle import compare, oracle, squared_loss
 
 

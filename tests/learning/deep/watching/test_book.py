@@ -10,9 +10,9 @@ from torch import nn
 from torch.nn import functional
 
 from discreet.errors import ParameterError
-from discreet.learning.deep import book as book_module
-from discreet.learning.deep.arriving_slopes import first_places
-from discreet.learning.deep.book import Book
+from discreet.learning.deep.watching import book as book_module
+from discreet.learning.deep.watching.arriving_slopes import first_places
+from discreet.learning.deep.watching.book import Book
 from effort import examples
 from learning.deep.gradient_oracle import booked, compare, squared_loss
 

@@ -19,11 +19,15 @@ from torch.autograd.graph import get_gradient_edge
 from torch.utils._pytree import tree_leaves, tree_map
 
 from discreet.errors import ParameterError
-from discreet.learning.deep.arriving_slopes import first_places, hand_over_slopes
-from discreet.learning.deep.compiled_regions import compiler_is_loaded, first_of_two_passes, uncompiled
 from discreet.learning.deep.layers import GradientRule, rule_of
-from discreet.learning.deep.passed_parameters import refuse_passed_parameters
 from discreet.learning.deep.uses import Use
+from discreet.learning.deep.watching.arriving_slopes import first_places, hand_over_slopes
+from discreet.learning.deep.watching.compiled_regions import (
+    compiler_is_loaded,
+    first_of_two_passes,
+    uncompiled,
+)
+from discreet.learning.deep.watching.passed_parameters import refuse_passed_parameters
 from discreet.learning.deep.whole_modules import tensors_of, uses_of_whole
 
 __all__ = ["Book", "LayerCall"]

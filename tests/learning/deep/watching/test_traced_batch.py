@@ -10,14 +10,14 @@ from torch import nn
 from torch.nn import functional
 
 from discreet.errors import ParameterError
-from discreet.learning.deep.book import Book
 from discreet.learning.deep.clipping import AdaptiveClipping
 from discreet.learning.deep.private_epochs import private_epochs
-from discreet.learning.deep.traced_batch import TracedBatch
+from discreet.learning.deep.watching.book import Book
+from discreet.learning.deep.watching.traced_batch import TracedBatch
 from discreet.noise import replay
-from learning.deep.test_book import Residual, SmallGPT, Tied, Twice
-from learning.deep.test_compiled_regions import Attending
 from learning.deep.training_runs import linear_data, losses_of, small_run
+from learning.deep.watching.test_book import Residual, SmallGPT, Tied, Twice
+from learning.deep.watching.test_compiled_regions import Attending
 
 pytestmark = [  # of what the compiler does inside
     pytest.mark.filterwarnings("ignore:The .grad attribute"),

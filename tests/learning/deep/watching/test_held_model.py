@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from discreet.errors import ParameterError
-from discreet.learning.deep.held_model import HeldModel
+from discreet.learning.deep.watching.held_model import HeldModel
 
 
 def held():

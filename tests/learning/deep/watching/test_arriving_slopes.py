@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.autograd.graph import get_gradient_edge
 
-from discreet.learning.deep.arriving_slopes import first_places, hand_over_slopes
+from discreet.learning.deep.watching.arriving_slopes import first_places, hand_over_slopes
 from effort import examples
 
 

@@ -9,7 +9,7 @@ from torch._functorch import config
 from torch.nn import functional
 
 from discreet.errors import ParameterError
-from discreet.learning.deep.compiled_regions import first_of_two_passes, uncompiled
+from discreet.learning.deep.watching.compiled_regions import first_of_two_passes, uncompiled
 from discreet.noise import replay
 from learning.deep.training_runs import losses_of, small_run, train
 
