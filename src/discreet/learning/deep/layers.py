@@ -46,15 +46,20 @@ def _by_position(values: Tensor) -> Tensor:
     return values.reshape(len(values), -1, values.shape[-1])
 
 
+def _over_positions(values: Tensor) -> Tensor:
+    """Sum over positions; one of them is its own sum, and is not copied."""
+    return values[:, 0] if values.shape[1] == 1 else values.sum(1)
+
+
 def _linear(module: nn.Linear, given: Tensor, slopes: Tensor) -> dict[str, Use]:
     left, right = _by_position(slopes), _by_position(given)
-    return {"weight": outer_use(left, right), "bias": RowsUse(left.sum(1))}
+    return {"weight": outer_use(left, right), "bias": RowsUse(_over_positions(left))}
 
 
 def _transposed_linear(module: nn.Module, given: Tensor, slopes: Tensor) -> dict[str, Use]:
     """The `Conv1D` of Hugging Face: a linear layer whose matrix has inputs as rows."""
     left, right = _by_position(given), _by_position(slopes)
-    return {"weight": outer_use(left, right), "bias": RowsUse(right.sum(1))}
+    return {"weight": outer_use(left, right), "bias": RowsUse(_over_positions(right))}
 
 
 def _convolution(module: Any, given: Tensor, slopes: Tensor) -> dict[str, Use]:

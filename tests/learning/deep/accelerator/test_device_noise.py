@@ -1,42 +1,81 @@
-"""Noise of the kernel is that of the definition, word for word, with another implementation of the cipher."""
+"""Noise of the kernels is that of the definition, word for word, with another cipher and in exact numbers."""
 
 from __future__ import annotations
 
+import mpmath
 import numpy as np
 import pytest
 import torch
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
+from scipy import stats
 
+from discreet.learning.deep.accelerator import device_noise
 from discreet.learning.deep.accelerator.device_noise import DeviceNoise, blocks_for
 from discreet.noise import current, replay
-from discreet.noise.stacked_gaussian import CELLS, FACTOR, look_up_table
+from discreet.noise.one_word_gaussian import CUT_BITS, noise_tables
+from significance import FALSE_ALARM
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-LANES = 128
+LANES, DRAWS = 128, 16
+PROGRAM = LANES * DRAWS
 KEY = bytes(range(32))
 
 
-def words_of(key, stream, first, blocks):
-    """The words of a stream from a block on, as the draws of each program take them: (two, draws)."""
-    nonce = first.to_bytes(4, "little") + stream.to_bytes(4, "little") + bytes(8)
+def words_of(key, block, count, stream=0, turn=0):
+    """The words of some blocks of the cipher."""
+    nonce = b"".join(number.to_bytes(4, "little") for number in (block, stream, turn, 0))
     encryptor = Cipher(algorithms.ChaCha20(key, nonce), mode=None).encryptor()
-    words = np.frombuffer(encryptor.update(bytes(64 * blocks)), "<u4").reshape(-1, LANES, 8, 2)
-    return words.transpose(3, 0, 2, 1).reshape(2, -1)
+    return np.frombuffer(encryptor.update(bytes(64 * count)), "<u4")
 
 
-def expected_noise(key, count, first=0, table=None):
-    streams = [words_of(key, stream, first, blocks_for(count)) for stream in range(5)]
-    total = np.zeros(streams[0].shape[1], np.int64)
-    asked = [0, 0]  # once, and more than once
-    for level, factor in enumerate((1, FACTOR)):
-        more, times = iter(streams[1:]), iter((0, 1, 1, 1))
+def share(block, tables):
+    """The part of a block's first probability that its cells have."""
+    cells = int(np.count_nonzero(tables.blocks[: tables.decided] == block))
+    half = mpmath.mpf(2 * (block << 16) + 1)
+    return cells * mpmath.sqrt(2 * mpmath.pi * 2**46) * mpmath.exp(half * half / 2**49) / 2**32
 
-        def next_words(places, level=level, more=more, times=times):
-            asked[next(times)] += len(places)
-            return next(more)[level][places]
 
-        total += factor * (table or look_up_table()).draw(streams[0][level].copy(), next_words)
-    return total[:count], asked
+def trial(words, more, tables):
+    """A candidate, or None if it is not accepted: with all bits at once, and exact."""
+    one, two, three, four = (int(word) for word in words)
+    further, last, fifth, sixth = (int(word) for word in more)
+    position = ((one & 0xFFFFF) << 16 | (two & 0xFFFF)) << 64 | further << 32 | last
+    cut = int(tables.cuts[one >> 21, 0]) << 64 | int(tables.cuts[one >> 21, 1])
+    block = one >> 21 if position < cut else int(tables.others[one >> 21])
+    magnitude = block << 16 | two >> 16
+    with mpmath.workprec(300):
+        uniform = mpmath.mpf((three << 32 | four) >> 2 << 62 | (fifth << 32 | sixth) >> 2) / 2**124
+        odd, first = 2 * magnitude + 1, 2 * (block << 16) + 1
+        power = mpmath.exp(-mpmath.mpf(odd * odd - first * first) / 2**49)
+        part = share(block, tables)
+        if part + (1 - part) * uniform >= power:
+            return None
+    return ~magnitude if one >> 20 & 1 else magnitude
+
+
+def rest_draw(key, block, place, tables):
+    for turn in range(64):
+        words = words_of(key, block, 1, 1 + place, turn).reshape(4, 4)
+        more = words_of(key, block, 1, 17 + place, turn).reshape(4, 4)
+        for one, other in zip(words, more, strict=True):
+            found = trial(one, other, tables)
+            if found is not None:
+                return found
+    raise AssertionError("no trial was accepted")
+
+
+def expected_noise(key, count, first=0, tables=None):
+    tables = noise_tables() if tables is None else tables
+    blocks = blocks_for(count)
+    words = words_of(key, first, blocks).reshape(-1, LANES, DRAWS).transpose(0, 2, 1).reshape(-1)
+    cells = (words >> 16).astype(np.int64)
+    drawn = (tables.blocks[cells].astype(np.int64) << 16) + (words & 0xFFFF)
+    rest = [int(place) for place in np.flatnonzero(cells >= tables.decided) if place < count]
+    for number in rest:
+        program, inside = divmod(number, PROGRAM)
+        place, lane = divmod(inside, LANES)
+        drawn[number] = rest_draw(key, first + program * LANES + lane, place, tables)
+    return drawn[:count], rest
 
 
 def noise_with(key):
@@ -47,18 +86,100 @@ def noise_with(key):
 
 def released(noise, sums, shift=6, scale=0.5):
     out = torch.empty(sums.numel(), device=DEVICE)
-    noise.release(sums, out, shift, scale)
+    noise.release(sums, out, shift, scale)()
     return out.cpu().numpy()
 
 
-@pytest.mark.parametrize("count", [1, 1025])
+def zeros(count):
+    return torch.zeros(count, dtype=torch.int32, device=DEVICE)
+
+
+def as_floats(numbers, scale=1.0):
+    """Grid steps and a half, as the kernel rounds them: to floats, then with the half."""
+    rounded = np.asarray(numbers).astype(np.float32) * np.float32(scale)
+    return rounded + np.float32(0.5 * scale)
+
+
+@pytest.mark.parametrize("count", [1, PROGRAM + 1])
 def test_noise_is_added_to_the_nearest_integers(count):
     sums = torch.arange(count, device=DEVICE) * 2**31 // 77 - 2**34
     noise = noise_with(KEY)
     whole = ((sums.cpu().numpy() + 32) >> 6) + expected_noise(KEY, count)[0]
-    assert np.array_equal(released(noise, sums), (whole * 0.5).astype(np.float32))
+    assert np.array_equal(released(noise, sums), as_floats(whole, 0.5))
     noise.forget()
     assert not noise._key.any()  # the noise cannot be drawn again
+
+
+def test_a_word_in_ninety_is_of_the_rest_and_drawn_by_trials():
+    expected, rest = expected_noise(KEY, 2 * PROGRAM)
+    assert 20 < len(rest) < 80
+    assert np.array_equal(released(noise_with(KEY), zeros(2 * PROGRAM), scale=1.0), as_floats(expected))
+
+
+def in_doubt(monkeypatch, margin):
+    """Let so many units more be in doubt when the rest is drawn."""
+    kernel = device_noise.draw_rest
+
+    class Doubting:
+        def __getitem__(self, grid):
+            return lambda *given, **options: kernel[grid](*given, **options, margin=margin)
+
+    monkeypatch.setattr(device_noise, "draw_rest", Doubting())
+
+
+@pytest.mark.parametrize("margin", [2**61, 2**57])
+def test_twice_as_many_bits_decide_the_same(margin, monkeypatch):
+    """What is in doubt once in 2^56 trials is made usual: all trials, or some of them, are decided so."""
+    in_doubt(monkeypatch, margin)
+    expected, _ = expected_noise(KEY, PROGRAM)
+    assert np.array_equal(released(noise_with(KEY), zeros(PROGRAM), scale=1.0), as_floats(expected))
+
+
+@pytest.mark.parametrize("less", [0, 1])
+def test_a_position_that_is_the_cut_is_decided_by_more_words(less):
+    """Cut points are planted that tie with the first trial of each draw: to 36 bits, or to 100."""
+    _, rest = expected_noise(KEY, PROGRAM)
+    cuts = noise_tables().cuts.copy()
+    for number in rest:
+        place, lane = divmod(number, LANES)
+        one, two = (int(word) for word in words_of(KEY, lane, 1, 1 + place)[:2])
+        more, further = (int(word) for word in words_of(KEY, lane, 1, 17 + place)[:2])
+        cuts[one >> 21] = (one & 0xFFFFF) << 16 | (two & 0xFFFF), (more << 32 | further) + less
+    usual = noise_tables()
+    planted = type(usual)(usual.blocks, usual.decided, usual.others, cuts, usual.shares, usual.powers)
+    expected, again = expected_noise(KEY, PROGRAM, tables=planted)
+    assert again == rest
+    noise = noise_with(KEY)
+    noise._cuts = torch.from_numpy(cuts.view("int64")).to(DEVICE)
+    assert np.array_equal(released(noise, zeros(PROGRAM), scale=1.0), as_floats(expected))
+
+
+def test_a_candidate_on_the_edge_is_decided_by_all_bits():
+    """A share is planted with which the level of a candidate is its power, but for the last bits of 124."""
+    _, rest = expected_noise(KEY, PROGRAM)
+    usual = noise_tables()
+    place, lane = divmod(rest[0], LANES)
+    words, more = words_of(KEY, lane, 1, 1 + place), words_of(KEY, lane, 1, 17 + place)
+    one, two, three, four = (int(word) for word in words[:4])
+    position = (one & 0xFFFFF) << 16 | (two & 0xFFFF)
+    block = one >> 21 if position < int(usual.cuts[one >> 21, 0]) else int(usual.others[one >> 21])
+    uniform = (three << 32 | four) >> 2 << 62 | (int(more[2]) << 32 | int(more[3])) >> 2
+    odd, first = 2 * (block << 16 | two >> 16) + 1, 2 * (block << 16) + 1
+    with mpmath.workprec(400):
+        power = mpmath.exp(-mpmath.mpf(odd * odd - first * first) / 2**49)
+        level = mpmath.mpf(uniform) / 2**124
+        edge = int(mpmath.floor((power - level) / (1 - level) * 2**124))
+    found = []
+    for part in (edge - 2**12, edge + 2**12):
+        shares = usual.shares.copy()
+        shares[block] = part >> 62, part & (2**62 - 1)
+        noise = noise_with(KEY)
+        noise._shares = torch.from_numpy(shares.view("int64")).to(DEVICE)
+        found.append(released(noise, zeros(PROGRAM), scale=1.0)[rest[0]])
+    magnitude = block << 16 | two >> 16
+    candidate = as_floats(~magnitude if one >> 20 & 1 else magnitude)
+    assert found[0] == candidate
+    assert found[1] != candidate
 
 
 def test_sums_in_grid_steps_get_the_same_noise():
@@ -67,10 +188,10 @@ def test_sums_in_grid_steps_get_the_same_noise():
 
 
 def test_what_is_released_later_has_other_blocks_until_a_new_key():
-    noise, zeros = noise_with(KEY), torch.zeros(1025, dtype=torch.int32, device=DEVICE)
-    first, second = released(noise, zeros, scale=1.0), released(noise, zeros, scale=1.0)
-    assert np.array_equal(first, expected_noise(KEY, 1025)[0].astype(np.float32))
-    assert np.array_equal(second, expected_noise(KEY, 1025, 2 * LANES)[0].astype(np.float32))
+    noise = noise_with(KEY)
+    first, second = (released(noise, zeros(PROGRAM + 1), scale=1.0) for _ in range(2))
+    assert np.array_equal(first, as_floats(expected_noise(KEY, PROGRAM + 1)[0]))
+    assert np.array_equal(second, as_floats(expected_noise(KEY, PROGRAM + 1, 2 * LANES)[0]))
     noise.forget()
     assert noise._first == 0
 
@@ -78,15 +199,15 @@ def test_what_is_released_later_has_other_blocks_until_a_new_key():
 def test_a_key_is_for_so_many_blocks():
     noise = noise_with(KEY)
     noise._first = 2**32 - LANES
-    released(noise, torch.zeros(1024, dtype=torch.int32, device=DEVICE))
+    released(noise, zeros(PROGRAM))
     with pytest.raises(OverflowError, match="one key"):
-        released(noise, torch.zeros(1, dtype=torch.int32, device=DEVICE))
+        released(noise, zeros(1))
 
 
 def test_long_sums_are_not_cut_off():
     sums = torch.tensor([2**50, -(2**50), 0], device=DEVICE)
     expected = np.array([2**44, -(2**44), 0]) + expected_noise(KEY, 3)[0]
-    assert np.array_equal(released(noise_with(KEY), sums), (expected * 0.5).astype(np.float32))
+    assert np.array_equal(released(noise_with(KEY), sums), as_floats(expected, 0.5))
 
 
 def test_nothing_is_released_of_nothing():
@@ -95,34 +216,23 @@ def test_nothing_is_released_of_nothing():
     assert noise._first == 0
 
 
-def test_a_look_up_that_needs_more_words_gets_them():
-    """A key is looked for under which one of the first draws is not decided by its first word."""
-    key = next(
-        key
-        for key in (number.to_bytes(32, "little") for number in range(10_000))
-        if expected_noise(key, 8 * LANES)[1][0]
-    )
-    found = released(noise_with(key), torch.zeros(8 * LANES, dtype=torch.int32, device=DEVICE), scale=1.0)
-    assert np.array_equal(found, expected_noise(key, 8 * LANES)[0].astype(np.float32))
-
-
-def test_a_look_up_that_needs_many_more_words_gets_them():
-    """Digits are planted that tie, as they do once in 2^47 draws: in every cell, those of the next words."""
-    table = look_up_table()
-    streams = [words_of(KEY, stream, 0, blocks_for(1)) for stream in range(5)]
-    cells = (streams[0] >> 16).astype(np.int64).reshape(-1)
-    entries, digits = table.entries.copy(), table.digits.copy()
-    position = (streams[0].reshape(-1) >> 1) & 0x7FFF
-    entries[cells] = position << 16 | (entries[cells] & (CELLS - 1))
-    digits[cells, 0], digits[cells, 1] = streams[1].reshape(-1), streams[2].reshape(-1)
-    planted = type(table)(entries, digits)
-    noise = noise_with(KEY)
-    noise._entries = torch.from_numpy(entries.view("int32")).to(DEVICE)
-    noise._digits = torch.from_numpy(digits.view("int32")).to(DEVICE)
-    expected, asked = expected_noise(KEY, 8 * LANES, table=planted)
-    assert asked[1] > 1000
-    found = released(noise, torch.zeros(8 * LANES, dtype=torch.int32, device=DEVICE), scale=1.0)
-    assert np.array_equal(found, expected.astype(np.float32))
+@pytest.mark.statistical
+def test_draws_have_the_law_and_the_rest_its_own():
+    count = 200 * PROGRAM
+    drawn = released(noise_with(KEY), zeros(count), scale=2.0**-23)
+    edges = stats.norm.ppf(np.linspace(0, 1, 65))
+    assert stats.chisquare(np.histogram(drawn, edges)[0]).pvalue > FALSE_ALARM
+    words = words_of(KEY, 0, blocks_for(count)).reshape(-1, LANES, DRAWS).transpose(0, 2, 1).reshape(-1)
+    tables = noise_tables()
+    rest = drawn[words >> 16 >= tables.decided]
+    cells = np.bincount(tables.blocks[: tables.decided].clip(min=-600) + 600, minlength=1201)
+    borders = np.arange(-600, 602) / 128
+    masses = np.diff(stats.norm.cdf(borders)) - cells / 2**16
+    groups = np.array_split(np.arange(1201), 40)
+    counts = np.histogram(rest, borders)[0]
+    expected = np.array([masses[group].sum() for group in groups])
+    seen = np.array([counts[group].sum() for group in groups])
+    assert stats.chisquare(seen, expected / expected.sum() * seen.sum()).pvalue > FALSE_ALARM
 
 
 def test_every_step_has_a_key_of_its_own():
@@ -137,3 +247,7 @@ def test_every_step_has_a_key_of_its_own():
     with replay(3):
         noise.renew(current())
     assert torch.equal(first, noise._key.cpu())
+
+
+def test_cut_points_have_36_bits_at_first():
+    assert int(noise_tables().cuts[:, 0].max()).bit_length() <= CUT_BITS

@@ -13,7 +13,7 @@ from discreet.errors import ParameterError
 from discreet.learning.deep.accelerator.device_plan import DevicePlan
 from discreet.learning.deep.clipping import AdaptiveClipping, FlatClipping
 from discreet.learning.deep.plan import TrainingPlan
-from discreet.noise.stacked_gaussian import VARIANCE
+from discreet.noise.one_word_gaussian import VARIANCE
 from discreet.privacy.events import Gaussian
 
 COMMON = {"batch": 20, "population": 1000, "steps": 50, "delta": 1e-5, "size": 10**6}

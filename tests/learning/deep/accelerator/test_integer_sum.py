@@ -236,6 +236,7 @@ def test_one_batch_is_released_as_a_total_of_batches_is(kind, clipping, monkeypa
     def without_noise(sums, out, shift, scale):
         steps = sums if sums.dtype == torch.int32 else (sums + (1 << (shift - 1))) >> shift
         out.copy_(steps * scale)
+        return lambda: None
 
     monkeypatch.setattr(total._noise, "release", without_noise)
     weights = torch.tensor([1.0, 0.25, 1.0, 0.5], dtype=torch.float64, device=DEVICE)

@@ -8,7 +8,7 @@ from math import isqrt
 
 from discreet.errors import ParameterError
 from discreet.learning.deep.plan import TrainingPlan, check_population, least_multiplier
-from discreet.noise.stacked_gaussian import VARIANCE
+from discreet.noise.one_word_gaussian import VARIANCE
 from discreet.privacy.events import Approximate, Event, PoissonSampled
 
 __all__ = ["DevicePlan"]

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from math import ceil, log2, prod
 
 import torch
@@ -28,7 +29,11 @@ from discreet.learning.deep.accelerator.measuring_kernels import (
     summarize,
 )
 from discreet.learning.deep.accelerator.product_kernels import LARGEST, add_product, round_slopes
-from discreet.learning.deep.accelerator.row_sum import add_rounded_rows
+from discreet.learning.deep.accelerator.row_sum import (
+    add_rounded_look_ups,
+    add_rounded_rows,
+    squares_of_rows,
+)
 from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse, Use
 
 __all__ = ["IntegerForm", "integer_form", "worst_rounding"]
@@ -82,10 +87,14 @@ class IntegerForm(ABC):
         """Whether the sum of all H can be written in grid steps, without a total of 64 bits."""
         return False
 
-    def write_to(self, steps: Tensor, coefficients: Tensor, grid_shift: int) -> None:
-        """Write the sum of all H in steps of 2^grid_shift, rounded and cut off, as integers of 32 bits."""
+    def scaled(self, coefficients: Tensor) -> Tensor:
+        """Return what is added up for these coefficients, as far as it can be prepared."""
+        return coefficients
+
+    def write_to(self, steps: Tensor, scaled: Tensor, grid_shift: int) -> None:
+        """Write the sum of all H, which was prepared, in steps of 2^grid_shift, rounded and cut off."""
         total = torch.zeros(steps.numel(), dtype=torch.int64, device=steps.device)
-        self.add_to(total, coefficients)
+        self.add_to(total, scaled)
         steps.copy_(((total + (1 << (grid_shift - 1))) >> grid_shift).clamp(-LARGEST, LARGEST))
 
 
@@ -102,7 +111,8 @@ class _RowForm(IntegerForm):
         return self.use.mass()
 
     def squares(self) -> list[Tensor]:
-        return [self.use.squares(self.mass())[:, None]]
+        use = self.use
+        return [use.bounds[:, None] if isinstance(use, TapRowsUse) else squares_of_rows(use.rows)]
 
     def rounding(self) -> float:
         return _HALF * prod(self.use.rows.shape[1:]) ** 0.5
@@ -141,10 +151,8 @@ class _LookupForm(IntegerForm):
         return None
 
     def add_to(self, total: Tensor, coefficients: Tensor) -> None:
-        use, factors = self.use, coefficients[:, None, None]
-        rounded = torch.where(factors == 0, 0.0, use.slopes.double() * factors).round()
-        table = total.reshape(use.rows, rounded.shape[2])
-        table.index_add_(0, use.index.flatten(), rounded.long().flatten(0, 1))
+        table = total.view(self.use.rows, -1)
+        add_rounded_look_ups(table, self.use.index, self.use.slopes, coefficients)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,53 +167,80 @@ class _OuterForm(IntegerForm):
     inputs : tensor of int8 (columns, places)
         The inputs' integers, with as many places as positions of all examples, and some zeros after them.
     input_unit : tensor (examples times positions,)
-    summary : tensor (4, examples)
-        Masses, what is added to squares for rounding, roundings, and largest coefficients (`summarize`).
-    shift : int
-        Log2 of a unit of H.
+    slope_squares, largest, input_squares : tensors (examples times positions,)
+        Sums of squares of slopes and of the inputs' integers, and the largest slopes.
+    examples : int
     """
 
     slopes: Tensor
     slope_unit: Tensor
     inputs: Tensor
     input_unit: Tensor
-    summary: Tensor
-    shift: int
+    slope_squares: Tensor
+    largest: Tensor
+    input_squares: Tensor
+    examples: int
 
     @property
-    def _examples(self) -> int:
-        return self.summary.shape[1]
+    def shift(self) -> int:
+        """Log2 of a unit of H."""
+        return _shift_for(self.slopes.shape[1])
+
+    @property
+    def positions(self) -> int:
+        """How many outer products add up to a gradient."""
+        return len(self.slopes) // self.examples
+
+    @cached_property
+    def _summary(self) -> Tensor:
+        """Masses, what is added to squares for rounding, roundings, and largest coefficients."""
+        rows = self.slopes.shape[1]
+        return summarize(
+            self.slope_squares,
+            self.slope_unit,
+            self.largest,
+            self.input_squares,
+            self.input_unit,
+            self.examples,
+            share=1.0 if self.positions == 1 else 2.0**-16 + rows * 2.0**-30,
+            step=_HALF * 2**self.shift * rows**0.5,
+            most=float(_LARGEST_SLOPE * 2**self.shift),
+        )
 
     def kept(self) -> OuterUse:
-        shape = (self._examples, len(self.slopes) // self._examples, -1)
+        shape = (self.examples, self.positions, -1)
         slopes = self.slopes.double() * self.slope_unit[:, None]
         inputs = self.inputs[:, : len(self.slopes)].T * self.input_unit[:, None].double()
         return OuterUse(slopes.reshape(shape), inputs.reshape(shape))
 
     def mass(self) -> Tensor:
-        return self.summary[0]
+        return self._summary[0]
 
     def squares(self) -> list[Tensor]:
         """By Gram matrices, whose rounding is a share of the squared mass (lemma 1)."""
-        share = self.summary[1][:, None]
-        if len(self.slopes) == self._examples:  # one position
+        share = self._summary[1][:, None]
+        if self.positions == 1:
             return [share]
         given = (self.slopes, self.slope_unit, self.inputs, self.input_unit)
-        return [gram_products(*given, self._examples), share]
+        return [gram_products(*given, self.examples), share]
 
     def rounding(self) -> Tensor:
-        return self.summary[2]
+        return self._summary[2]
 
     @property
     def worst_rounding(self) -> float:
-        positions = len(self.slopes) // self._examples
-        return worst_rounding(positions, self.slopes.shape[1], self.inputs.shape[0])
+        return worst_rounding(self.positions, self.slopes.shape[1], self.inputs.shape[0])
 
     def most(self) -> Tensor:
-        return self.summary[3]
+        return self._summary[3]
+
+    def scaled(self, coefficients: Tensor) -> Tensor:
+        """Return the integers of 24 bits that slopes become, in three parts."""
+        places, shift = self.inputs.shape[1], self.shift
+        return round_slopes(self.slopes, self.slope_unit, self.input_unit, coefficients, places, shift)
 
     def add_to(self, total: Tensor, coefficients: Tensor) -> None:
-        parts = self._parts(coefficients)
+        parts = self.scaled(coefficients)
         for start in range(0, self.inputs.shape[1], _LONGEST_SUM):
             some = slice(start, start + _LONGEST_SUM)
             add_product(total, parts[:, some], self.inputs[:, some], self.shift, 0)
@@ -215,12 +250,8 @@ class _OuterForm(IntegerForm):
         size = self.slopes.shape[1] * self.inputs.shape[0]
         return self.inputs.shape[1] <= _LONGEST_SUM and size >= _LARGE
 
-    def write_to(self, steps: Tensor, coefficients: Tensor, grid_shift: int) -> None:
-        add_product(steps, self._parts(coefficients), self.inputs, self.shift, grid_shift)
-
-    def _parts(self, coefficients: Tensor) -> Tensor:
-        places, shift = self.inputs.shape[1], self.shift
-        return round_slopes(self.slopes, self.slope_unit, self.input_unit, coefficients, places, shift)
+    def write_to(self, steps: Tensor, scaled: Tensor, grid_shift: int) -> None:
+        add_product(steps, scaled, self.inputs, self.shift, grid_shift)
 
 
 def worst_rounding(positions: int, rows: int, columns: int) -> float:
@@ -250,17 +281,5 @@ def _as_floats(values: Tensor) -> Tensor:
 def _outer_form(use: OuterUse) -> _OuterForm:
     slopes, slope_unit, largest, slope_squares = keep_slopes(_as_floats(use.left).flatten(0, 1))
     inputs, input_unit, input_squares = round_inputs(_as_floats(use.right).flatten(0, 1))
-    rows = slopes.shape[1]
-    shift = _shift_for(rows)
-    summary = summarize(
-        slope_squares,
-        slope_unit,
-        largest,
-        input_squares,
-        input_unit,
-        len(use.left),
-        share=1.0 if use.positions == 1 else 2.0**-16 + rows * 2.0**-30,
-        step=_HALF * 2**shift * rows**0.5,
-        most=float(_LARGEST_SLOPE * 2**shift),
-    )
-    return _OuterForm(slopes, slope_unit, inputs, input_unit, summary, shift)
+    measured = (slope_squares, largest, input_squares)
+    return _OuterForm(slopes, slope_unit, inputs, input_unit, *measured, len(use.left))

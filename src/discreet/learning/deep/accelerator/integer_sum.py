@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -25,7 +26,7 @@ __all__ = ["IntegerSum", "MeasuredBatch"]
 _UP = 1 + 2.0**-24
 _LEAST_NORM = 2.0**-28
 """Added to norms, so that coefficients are at most 2^58 (lemma 2)."""
-_AT_ONCE = 2**25
+_AT_ONCE = 2**24
 """Numbers that get noise together: enough to keep an accelerator busy, and their sums take little memory."""
 _MOST_POSITIONS, _MOST_COLUMNS, _MOST_SIZE = 2**13, 2**17, 2**28  # for which the constants are proven
 
@@ -90,12 +91,13 @@ class IntegerSum:
         self._waiting: MeasuredBatch | None = None  # not added to the total yet
         self._total: Tensor | None = None
         self._has_sums = False
+        self._keeping: SideStreams | None = None
 
     def cleared(self) -> IntegerSum:
         """Return this sum with nothing added."""
         if self._has_sums and self._total is not None:
             self._total.zero_()
-        self._waiting, self._has_sums = None, False
+        self._waiting, self._has_sums, self._keeping = None, False, None
         return self
 
     def add(self, uses: list[list[Any]], weights: Tensor, bound: float) -> Tensor:
@@ -109,11 +111,18 @@ class IntegerSum:
     def kept(self, use: Use) -> Use | IntegerForm:
         """Return what is kept of a use until its batch is measured: short numbers, where there are many."""
         self._check_size(use)
-        return integer_form(use) if isinstance(use, OuterUse) and use.left.numel() else use
+        if not isinstance(use, OuterUse) or not use.left.numel():
+            return use
+        if self._keeping is None:
+            self._keeping = SideStreams(1, most_open=2)
+        return self._keeping.start(partial(integer_form, use))
 
     @torch.no_grad()
     def measure(self, uses: list[list[Any]], weights: Tensor, bound: float) -> MeasuredBatch:
         """Return the gradients of a batch and the coefficients with which they will be added up."""
+        if self._keeping is not None:
+            self._keeping.wait()
+            self._keeping = None
         groups = [self._together(group, uses) for group in self._groups]
         self._check_rounding(groups)
         norms = [_norms(group, weights) for group in groups]
@@ -219,7 +228,8 @@ class IntegerSum:
     @torch.no_grad()
     def _release_total(self, scale: float) -> tuple[list[Tensor], Tensor | None]:
         """Add noise to sums over several batches."""
-        noisy = self._noisy(self._held_total(), scale)
+        with SideStreams(1) as streams:
+            noisy = self._noisy(self._held_total(), scale, streams)
         count = noisy[-1] if self._plan.count_weight else None
         return self._shaped(noisy[: self._plan.size].split(self._sizes)), count
 
@@ -227,23 +237,15 @@ class IntegerSum:
     def _release_batch(self, batch: MeasuredBatch, scale: float) -> tuple[list[Tensor], Tensor | None]:
         """Add noise to the sums of a single batch, some parameters at a time: there is no total."""
         found: list[Tensor] = [torch.empty(0)] * len(self._sizes)
-        for some, has_steps in self._at_once(batch):
-            places = [place for parameters, _ in some for place in parameters.places]
-            sizes = [sum(self._sizes[place] for place in parameters.places) for parameters, _ in some]
-            if has_steps:
-                sums = torch.empty(sum(sizes), dtype=torch.int32, device=self._device)
-            else:
-                sums = torch.zeros(sum(sizes), dtype=torch.int64, device=self._device)
-            for (parameters, coefficients), part in zip(some, sums.split(sizes), strict=True):
-                for form in parameters.forms:
-                    if has_steps:
-                        form.write_to(part, coefficients, self._shift)
-                    else:
-                        form.add_to(part, coefficients)
-            noisy = self._noisy(sums, scale).split([self._sizes[place] for place in places])
-            for place, part in zip(places, noisy, strict=True):
-                found[place] = part
-        count = None if batch.count is None else self._noisy(batch.count.reshape(1), scale)[0]
+        with SideStreams(1, most_open=1) as streams:
+            for some, has_steps in self._at_once(batch):
+                places = [place for parameters, _ in some for place in parameters.places]
+                noisy = self._noisy(self._sums(some, has_steps=has_steps), scale, streams)
+                for place, part in zip(
+                    places, noisy.split([self._sizes[place] for place in places]), strict=True
+                ):
+                    found[place] = part
+            count = None if batch.count is None else self._noisy(batch.count.reshape(1), scale, streams)[0]
         return self._shaped(found), count
 
     def _at_once(self, batch: MeasuredBatch) -> Iterator[tuple[list[tuple[_Parameters, Tensor]], bool]]:
@@ -262,9 +264,29 @@ class IntegerSum:
             if some:
                 yield some, has_steps
 
-    def _noisy(self, sums: Tensor, scale: float) -> Tensor:
+    def _sums(self, some: list[tuple[_Parameters, Tensor]], *, has_steps: bool) -> Tensor:
+        """Return the sums of some parameters, in grid steps or in integers of 64 bits."""
+        sizes = [sum(self._sizes[place] for place in parameters.places) for parameters, _ in some]
+        if has_steps:
+            sums = torch.empty(sum(sizes), dtype=torch.int32, device=self._device)
+        else:
+            sums = torch.zeros(sum(sizes), dtype=torch.int64, device=self._device)
+        parts = sums.split(sizes)
+        if has_steps:
+            forms = [parameters.forms[0] for parameters, _ in some]
+            scaled = [partial(form.scaled, each) for form, (_, each) in zip(forms, some, strict=True)]
+            with SideStreams(1) as streams:
+                for form, part, given in zip(forms, parts, streams.one_ahead(scaled), strict=True):
+                    form.write_to(part, given, self._shift)
+        else:
+            for (parameters, coefficients), part in zip(some, parts, strict=True):
+                for form in parameters.forms:
+                    form.add_to(part, coefficients)
+        return sums
+
+    def _noisy(self, sums: Tensor, scale: float, streams: SideStreams) -> Tensor:
         out = torch.empty(sums.numel(), dtype=torch.float32, device=sums.device)
-        self._noise.release(sums, out, self._shift, scale)
+        streams.start(self._noise.release(sums, out, self._shift, scale))
         return out
 
     def _shaped(self, parts: list[Tensor] | tuple[Tensor, ...]) -> list[Tensor]:
@@ -332,13 +354,16 @@ def _too_coarse() -> ParameterError:
     )
 
 
+def _extend(parts: list[Tensor], form: IntegerForm) -> None:
+    parts += form.squares()
+
+
 def _norms(group: list[_Parameters], weights: Tensor) -> Tensor:
     """Bound the norm of each example's gradient by all parameters of a group, from above."""
     parts = [torch.zeros_like(weights)[:, None]]
-    with SideStreams() as streams:  # Gram matrices keep few circuits busy
+    with SideStreams(3) as streams:  # by time measured: Gram matrices keep few circuits busy
         for form in (form for parameters in group for form in parameters.forms):
-            with streams.next():
-                parts += form.squares()
+            streams.start(partial(_extend, parts, form))
     for forms in (parameters.forms for parameters in group if len(parameters.forms) > 1):
         pairs = combinations([form.kept() for form in forms], 2)
         parts += [2 * inner_products(one, other)[:, None] for one, other in pairs]

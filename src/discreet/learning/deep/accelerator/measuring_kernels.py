@@ -19,7 +19,8 @@ _TOO_LARGE = tl.constexpr(2.0**100)
 _INFINITE = tl.constexpr(float("inf"))
 _SMALLEST = tl.constexpr(2.0**-100)  # of what is divided by
 # Shapes of tiles, and how many threads share one, by time measured.
-_TILE, _DEPTH, _WIDTH = 64, 64, 1024
+_TILE, _DEPTH, _WIDTH = 64, 128, 1024
+_ROWS = 2  # that a program reads, each by threads that run together
 _GRAM_TILE, _GRAM_DEPTH, _GRAM_WARPS = 64, 128, 4
 
 
@@ -33,17 +34,19 @@ def round_inputs(values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     tensor (rows,)
         The powers of two: the largest entry is 64 times it at least, where it is not too small. Infinite for
         a row that holds what is not a number, or 2^100 or more: its integers are zeros.
-    tensor of int64 (rows,)
-        The sums of squares of the integers.
+    tensor of int32 (rows,)
+        The sums of squares of the integers: of up to 2^17 columns they fit.
     """
     rows, columns = values.shape
     places = triton.cdiv(rows, 16) * 16
     out = torch.empty(columns, places, dtype=torch.int8, device=values.device)
     unit = torch.empty(rows, dtype=torch.float32, device=values.device)
-    squares = torch.empty(rows, dtype=torch.int64, device=values.device)
-    _unit_kernel[(rows,)](values, unit, squares, columns, *values.stride(), width=_WIDTH)
+    squares = torch.empty(rows, dtype=torch.int32, device=values.device)
+    given = (values, unit, squares, rows, columns, *values.stride())
+    _unit_kernel[(triton.cdiv(rows, _ROWS),)](*given, height=_ROWS, width=_WIDTH)
     grid = (triton.cdiv(places, _TILE), triton.cdiv(columns, _DEPTH))
-    _input_kernel[grid](values, unit, out, rows, columns, places, *values.stride(), tile=_TILE, depth=_DEPTH)
+    given = (values, unit, squares, out, rows, columns, places, *values.stride())
+    _input_kernel[grid](*given, tile=_TILE, depth=_DEPTH)
     return out, unit, squares
 
 
@@ -65,7 +68,8 @@ def keep_slopes(values: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     out = torch.empty(rows, columns, dtype=torch.float16, device=device)
     unit, largest = torch.empty(rows, device=device), torch.empty(rows, device=device)
     squares = torch.empty(rows, dtype=torch.float64, device=device)
-    _keep_kernel[(rows,)](values, out, unit, largest, squares, columns, *values.stride(), width=_WIDTH)
+    grid, given = (triton.cdiv(rows, _ROWS),), (values, out, unit, largest, squares, rows, columns)
+    _keep_kernel[grid](*given, *values.stride(), height=_ROWS, width=_WIDTH)
     return out, unit, largest, squares
 
 
@@ -157,30 +161,42 @@ def _rounded(value, inverse):
 
 
 @triton.jit
-def _unit_kernel(values, unit, squares, columns, by_row, by_column, width: tl.constexpr):
-    row = tl.program_id(0).to(tl.int64)
-    most = tl.zeros((width,), tl.float32)
+def _sizes(values, row, inside, columns, by_row, by_column, height: tl.constexpr, width: tl.constexpr):
+    """Return the largest absolute value of each row."""
+    most = tl.zeros((height, width), tl.float32)
     for start in range(0, columns, width):
         column = start + tl.arange(0, width)
-        place = values + row * by_row + column.to(tl.int64) * by_column
-        most = _larger(most, tl.load(place, mask=column < columns, other=0.0).to(tl.float32))
-    largest = tl.max(most)
-    known = largest < _TOO_LARGE
-    power, inverse = _power(largest, 7)
-    total = tl.zeros((width,), tl.int64)
-    for start in range(0, columns, width):
-        column = start + tl.arange(0, width)
-        place = values + row * by_row + column.to(tl.int64) * by_column
-        value = tl.load(place, mask=column < columns, other=0.0).to(tl.float32)
-        kept = _rounded(tl.where(known, value, 0.0), inverse)
-        total += (kept * kept).to(tl.int64)
-    tl.store(unit + row, tl.where(known, power, _INFINITE))
-    tl.store(squares + row, tl.sum(total))
+        place = values + row[:, None] * by_row + column.to(tl.int64)[None, :] * by_column
+        value = tl.load(place, mask=inside[:, None] & (column < columns)[None, :], other=0.0)
+        most = _larger(most, value.to(tl.float32))
+    return tl.max(most, 1)
+
+
+@triton.jit
+def _unit_kernel(
+    values, unit, squares, rows, columns, by_row, by_column, height: tl.constexpr, width: tl.constexpr
+):
+    row = tl.program_id(0).to(tl.int64) * height + tl.arange(0, height)
+    inside = row < rows
+    largest = _sizes(values, row, inside, columns, by_row, by_column, height, width)
+    power, _ = _power(largest, 7)
+    tl.store(unit + row, tl.where(largest < _TOO_LARGE, power, _INFINITE), mask=inside)
+    tl.store(squares + row, tl.zeros((height,), tl.int32), mask=inside)
 
 
 @triton.jit
 def _input_kernel(
-    values, unit, out, rows, columns, places, by_row, by_column, tile: tl.constexpr, depth: tl.constexpr
+    values,
+    unit,
+    squares,
+    out,
+    rows,
+    columns,
+    places,
+    by_row,
+    by_column,
+    tile: tl.constexpr,
+    depth: tl.constexpr,
 ):
     row = tl.program_id(0) * tile + tl.arange(0, tile)
     column = tl.program_id(1) * depth + tl.arange(0, depth)
@@ -191,35 +207,45 @@ def _input_kernel(
     place = values + row.to(tl.int64)[:, None] * by_row + column.to(tl.int64)[None, :] * by_column
     value = tl.load(place, mask=inside, other=0.0).to(tl.float32)
     kept = _rounded(value, tl.where(known, inverse, 0.0)[:, None])
+    tl.atomic_add(squares + row, tl.sum(kept * kept, 1), mask=row < rows)
     target = out + column.to(tl.int64)[:, None] * places + row.to(tl.int64)[None, :]
     tl.store(target, tl.trans(kept.to(tl.int8)), mask=(column < columns)[:, None] & (row < places)[None, :])
 
 
 @triton.jit
-def _keep_kernel(values, out, unit, largest, squares, columns, by_row, by_column, width: tl.constexpr):
-    row = tl.program_id(0).to(tl.int64)
-    most = tl.zeros((width,), tl.float32)
-    for start in range(0, columns, width):
-        column = start + tl.arange(0, width)
-        place = values + row * by_row + column.to(tl.int64) * by_column
-        most = _larger(most, tl.load(place, mask=column < columns, other=0.0).to(tl.float32))
-    size = tl.max(most)
+def _keep_kernel(
+    values,
+    out,
+    unit,
+    largest,
+    squares,
+    rows,
+    columns,
+    by_row,
+    by_column,
+    height: tl.constexpr,
+    width: tl.constexpr,
+):
+    row = tl.program_id(0).to(tl.int64) * height + tl.arange(0, height)
+    inside_row = row < rows
+    size = _sizes(values, row, inside_row, columns, by_row, by_column, height, width)
     known = size < _TOO_LARGE
     power, inverse = _power(size, 15)
-    most = tl.zeros((width,), tl.float32)
-    total = tl.zeros((width,), tl.float64)
+    most = tl.zeros((height, width), tl.float32)
+    total = tl.zeros((height, width), tl.float64)
     for start in range(0, columns, width):
         column = start + tl.arange(0, width)
-        place = values + row * by_row + column.to(tl.int64) * by_column
-        value = tl.load(place, mask=column < columns, other=0.0).to(tl.float32)
-        kept = tl.where(known, value * inverse, 0.0).to(tl.float16)
-        tl.store(out + row * columns + column, kept, mask=column < columns)
+        place = values + row[:, None] * by_row + column.to(tl.int64)[None, :] * by_column
+        inside = inside_row[:, None] & (column < columns)[None, :]
+        value = tl.load(place, mask=inside, other=0.0).to(tl.float32)
+        kept = tl.where(known[:, None], value * inverse[:, None], 0.0).to(tl.float16)
+        tl.store(out + row[:, None] * columns + column[None, :], kept, mask=inside)
         exact = kept.to(tl.float32)
         most = tl.maximum(most, tl.abs(exact))
         total += exact.to(tl.float64) * exact.to(tl.float64)
-    tl.store(unit + row, tl.where(known, power, 1.0))
-    tl.store(largest + row, tl.where(known, tl.max(most), _INFINITE))
-    tl.store(squares + row, tl.where(known, tl.sum(total), _INFINITE))
+    tl.store(unit + row, tl.where(known, power, 1.0), mask=inside_row)
+    tl.store(largest + row, tl.where(known, tl.max(most, 1), _INFINITE), mask=inside_row)
+    tl.store(squares + row, tl.where(known, tl.sum(total, 1), _INFINITE), mask=inside_row)
 
 
 @triton.jit

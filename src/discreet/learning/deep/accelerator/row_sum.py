@@ -1,4 +1,4 @@
-"""Sums over examples of rows that are rounded to integers: each row is read once, at the speed of memory.
+"""Norms of rows, and sums over examples of rows that are rounded to integers: each is read once for it.
 
 Doubles between 2^52 and 2^53 are integers, so that adding 1.5 * 2^52 to a product rounds it to the nearest
 integer k, and the bits of the sum, read as an integer, are those of 1.5 * 2^52, plus k. They are added up as
@@ -8,21 +8,48 @@ they are, in 64 bits, and the constant is taken away: nothing is converted to an
 # mypy: allow-untyped-defs, allow-incomplete-defs
 from __future__ import annotations
 
+import torch
 import triton
 import triton.language as tl
 from torch import Tensor
 
-__all__ = ["add_rounded_rows"]
+__all__ = ["add_rounded_look_ups", "add_rounded_rows", "squares_of_rows"]
 
 _TO_INTEGER = tl.constexpr(1.5 * 2.0**52)
 _BITS = 0x4338 << 48
 """Of 1.5 * 2^52 as a double."""
-_HEIGHT, _WIDTH, _WARPS = (
-    16,
-    1024,
-    4,
-)  # rows and columns that a program reads at once, and its threads over 32
-_PROGRAMS = 1024  # that keep an accelerator busy: of few columns, several share each, with some examples
+_TILE, _TAP_TILE = (8, 256, 2048), (16, 1024, 1024)
+"""Rows and columns that a program reads at once, and how many programs keep an accelerator busy: of few
+columns, several share each, with some examples. By time measured; of convolutions columns are many."""
+_WARPS = 4
+_PART = 2048  # numbers of a row whose squares a program adds up
+
+
+def squares_of_rows(rows: Tensor) -> Tensor:
+    """Return doubles that add up to the squared norms of rows: (examples, parts)."""
+    examples, columns = rows.shape
+    parts = triton.cdiv(columns, _PART)
+    out = torch.empty(examples, parts, dtype=torch.float64, device=rows.device)
+    _square_kernel[(examples, parts)](rows, out, columns, *rows.stride(), part=_PART, width=_PART // 2)
+    return out
+
+
+def add_rounded_look_ups(table: Tensor, index: Tensor, slopes: Tensor, coefficients: Tensor) -> None:
+    """Add the integers nearest to coefficient times slope to the rows of a table that positions have read.
+
+    Parameters
+    ----------
+    table : tensor of int64 (rows, columns)
+    index : tensor (examples, positions)
+    slopes : tensor (examples, positions, columns)
+        Products are below 2^51. Those of an example whose coefficient is 0 are not read.
+    coefficients : tensor of doubles (examples,)
+    """
+    examples, positions, columns = slopes.shape
+    slopes, index = slopes.contiguous(), index.contiguous()
+    width = min(_PART // 2, triton.next_power_of_2(columns))
+    grid = (examples * positions, triton.cdiv(columns, width))
+    _look_up_kernel[grid](slopes, index, coefficients, table, positions, columns, bits=_BITS, width=width)
 
 
 def add_rounded_rows(total: Tensor, rows: Tensor, coefficients: Tensor) -> None:
@@ -37,9 +64,10 @@ def add_rounded_rows(total: Tensor, rows: Tensor, coefficients: Tensor) -> None:
         With the axes of the total after the first; if those are three, contiguous. Products are below 2^51.
     coefficients : tensor of doubles (examples,)
     """
-    width = min(_WIDTH, triton.next_power_of_2(total.numel()))
-    share = _PROGRAMS * width // total.numel()
-    add_by_tiles(total, rows, coefficients, height=_HEIGHT, width=width, warps=_WARPS, share=share)
+    height, width, programs = _TAP_TILE if total.dim() == 3 else _TILE
+    width = min(width, triton.next_power_of_2(total.numel()))
+    share = programs * width // total.numel()
+    add_by_tiles(total, rows, coefficients, height=height, width=width, warps=_WARPS, share=share)
 
 
 def add_by_tiles(
@@ -71,6 +99,33 @@ def add_by_tiles(
 def _signed(value: int) -> int:
     """Return the integer of 64 bits that has the same last bits."""
     return (value + 2**63) % 2**64 - 2**63
+
+
+@triton.jit
+def _square_kernel(rows, out, columns, by_row, by_column, part: tl.constexpr, width: tl.constexpr):
+    example = tl.program_id(0).to(tl.int64)
+    total = tl.zeros((width,), tl.float64)
+    for start in range(0, part, width):
+        column = tl.program_id(1) * part + start + tl.arange(0, width)
+        place = rows + example * by_row + column.to(tl.int64) * by_column
+        value = tl.load(place, mask=column < columns, other=0.0).to(tl.float64)
+        total += value * value
+    tl.store(out + example * tl.num_programs(1) + tl.program_id(1), tl.sum(total))
+
+
+@triton.jit
+def _look_up_kernel(
+    slopes, index, coefficients, table, positions, columns, bits: tl.constexpr, width: tl.constexpr
+):
+    position = tl.program_id(0).to(tl.int64)
+    factor = tl.load(coefficients + position // positions)
+    if factor != 0:
+        column = tl.program_id(1) * width + tl.arange(0, width)
+        inside = column < columns
+        value = tl.load(slopes + position * columns + column, mask=inside, other=0.0).to(tl.float64)
+        near = tl.fma(value, tl.zeros_like(value) + factor, tl.zeros_like(value) + _TO_INTEGER)
+        row = tl.load(index + position).to(tl.int64)
+        tl.atomic_add(table + row * columns + column, near.to(tl.int64, bitcast=True) - bits, mask=inside)
 
 
 @triton.jit

@@ -1,41 +1,79 @@
-"""Parts of a recorded program that an accelerator may do at the same time."""
+"""Parts of a recorded program that an accelerator may do while it goes on with others."""
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from itertools import cycle
 from types import TracebackType
+from typing import Any, TypeVar
 
 import torch
 
 __all__ = ["SideStreams"]
 
-_COUNT = 3  # by time measured
+_Result = TypeVar("_Result")
 
 
 class SideStreams:
-    """While a program is recorded, gives its parts to several streams in turn, and waits for all of them.
+    """While a program is recorded, gives some of its parts to streams of their own.
 
-    Parts must not depend on each other. Outside of a recording all is done in order: to start a part costs
-    more there than waiting for the one before.
+    A part comes after all that was recorded before it, but for parts on other streams. What it reads and
+    returns is held until the program waits for it. Outside of a recording all is done in order: to start a
+    part costs more there than waiting for the one before.
+
+    Parameters
+    ----------
+    count : int
+        How many streams there are, which take turns.
+    most_open : int, optional
+        With more parts than these, the program waits for the oldest, so that it need not be held.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, count: int, most_open: int | None = None) -> None:
         is_recorded = torch.cuda.is_available() and torch.cuda.is_current_stream_capturing()
-        self._streams = [torch.cuda.Stream() for _ in range(_COUNT if is_recorded else 0)]
-        self._turns = cycle(self._streams)
+        self._streams = cycle([torch.cuda.Stream() for _ in range(count)]) if is_recorded else None
+        self._most_open = most_open
+        self._open: deque[tuple[torch.cuda.Event, Any]] = deque()
 
     def __enter__(self) -> SideStreams:
-        for stream in self._streams:
-            stream.wait_stream(torch.cuda.current_stream())
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for stream in self._streams:
-            torch.cuda.current_stream().wait_stream(stream)
+        self.wait()
 
-    def next(self) -> AbstractContextManager[object]:
-        """Return the stream of the next part."""
-        return torch.cuda.stream(next(self._turns)) if self._streams else nullcontext()
+    def start(self, part: Callable[[], _Result]) -> _Result:
+        """Do a part, and return its result, which may be used after waiting."""
+        if self._streams is None:
+            return part()
+        stream = next(self._streams)
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            result = part()
+        self._open.append((stream.record_event(), (part, result)))
+        if self._most_open is not None and len(self._open) > self._most_open:
+            self._wait_for_oldest()
+        return result
+
+    def wait(self) -> None:
+        """Wait for all parts."""
+        while self._open:
+            self._wait_for_oldest()
+
+    def one_ahead(self, parts: Iterable[Callable[[], _Result]]) -> Iterator[_Result]:
+        """Do parts in order, and yield each result when the next part has been started."""
+        held: deque[_Result] = deque()
+        for part in parts:
+            held.append(self.start(part))
+            if len(held) > 1:
+                if self._open:
+                    self._wait_for_oldest()
+                yield held.popleft()
+        self.wait()
+        yield from held
+
+    def _wait_for_oldest(self) -> None:
+        done, _ = self._open.popleft()
+        torch.cuda.current_stream().wait_event(done)

@@ -1,0 +1,177 @@
+"""The rest of the noise's law (`noise.one_word_gaussian`) on an accelerator: trials, decided by integers.
+
+A block of the cipher has the words of four trials, of which the first that is accepted counts. They are
+decided with 62 bits. Where that leaves a doubt, once in 2^56 trials, or where a cut point is met to 36 bits,
+a second block of words and twice as many bits decide.
+"""
+
+# mypy: allow-untyped-defs, allow-incomplete-defs
+from __future__ import annotations
+
+import triton
+import triton.language as tl
+
+from discreet.learning.deep.accelerator.chacha import chacha
+
+__all__ = ["draw_rest", "put"]
+
+_WIDTH = 32  # draws at once, in one warp
+_TURNS = 64
+"""Blocks of four trials after which a draw is given up; trials are refused with a probability below 0.3."""
+_MARGIN = 16
+"""Units of 2^-62: more than the numbers that are compared may be off (lemma 4)."""
+_LIMB = tl.constexpr(1 << 62)
+_LOW = tl.constexpr((1 << 62) - 1)
+
+
+@triton.jit
+def put(sums, out, place, inside, noise, shift, scale):
+    """Store a sum with noise and the half of its law, in units of the gradient; finer sums are rounded."""
+    read = tl.load(sums + place, mask=inside, other=0, cache_modifier=".cg")
+    if sums.dtype.element_ty == tl.int64:
+        read = (read + (1 << (shift - 1))) >> shift
+    value = (read + noise).to(tl.float32) * scale + 0.5 * scale
+    tl.store(out + place, value, mask=inside, cache_modifier=".cg")
+
+
+@triton.jit
+def _high(a, b):
+    """Return a b 2^-62, rounded down, of numbers up to 2^62."""
+    return (tl.umulhi(a, b) << 2) | ((a * b) >> 62)
+
+
+@triton.jit
+def _long_product(a, b, c, d):
+    """Return (a 2^62 + b) (c 2^62 + d) 2^-124 in two limbs, at most three units of 2^-124 too small."""
+    low = ((a * c) & _LOW) + _high(a, d) + _high(b, c)
+    return _high(a, c) + (low >> 62), low & _LOW
+
+
+@triton.jit
+def _read(place):
+    return tl.load(place).to(tl.uint64, bitcast=True)
+
+
+@triton.jit
+def _block(one, is_below, others):
+    cell = (one >> 21).to(tl.int32)
+    return tl.where(is_below, cell, tl.load(others + cell))
+
+
+@triton.jit
+def _steps(block, two):
+    """Return t, of which 2^47 are 1 in the exponent of a candidate's power."""
+    offset = (two >> 16).to(tl.uint64)
+    return offset * ((block.to(tl.uint64) << 17) + offset + 1)
+
+
+@triton.jit
+def _trial(words, i: tl.constexpr, others, cuts, shares, powers, margin: tl.constexpr):
+    """Say whether the block is below its cut, whether the candidate is accepted, and whether it is sure."""
+    one, two, three, four = words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]
+    cell = (one >> 21).to(tl.int32)
+    position = ((one & 0xFFFFF).to(tl.uint64) << 16) | (two & 0xFFFF).to(tl.uint64)
+    cut = _read(cuts + 2 * cell)
+    block = _block(one, position < cut, others)
+    steps = _steps(block, two)
+    small = steps & 0x1FFFFF
+    power = _high(
+        _read(powers + 2 * (steps >> 33).to(tl.int32)),
+        _read(powers + 2 * (4096 + ((steps >> 21) & 0xFFF).to(tl.int32))),
+    )
+    power = _high(power, _LIMB - (small << 15) + ((small * small) >> 33))
+    share = _read(shares + 2 * block)
+    level = share + _high(((three.to(tl.uint64) << 32) | four.to(tl.uint64)) >> 2, _LIMB - share)
+    is_sure = (level + margin <= power) | (level >= power + margin)
+    return position < cut, level < power, is_sure & (position != cut)
+
+
+@triton.jit
+def _long_trial(words, more, i: tl.constexpr, others, cuts, shares, powers):
+    """Decide a trial with 64 more bits of its position, and twice as many of all other numbers."""
+    one, two, three, four = words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]
+    cell = (one >> 21).to(tl.int32)
+    position = ((one & 0xFFFFF).to(tl.uint64) << 16) | (two & 0xFFFF).to(tl.uint64)
+    cut = _read(cuts + 2 * cell)
+    digits = (more[4 * i].to(tl.uint64) << 32) | more[4 * i + 1].to(tl.uint64)
+    is_below = (position < cut) | ((position == cut) & (digits < _read(cuts + 2 * cell + 1)))
+    block = _block(one, is_below, others)
+    steps = _steps(block, two)
+    coarse = powers + 2 * (steps >> 33).to(tl.int32)
+    fine = powers + 2 * (4096 + ((steps >> 21) & 0xFFF).to(tl.int32))
+    high, low = _long_product(_read(coarse), _read(coarse + 1), _read(fine), _read(fine + 1))
+    # 1 - y + y^2 / 2 - y^3 / 6, for y = small / 2^47
+    small = steps & 0x1FFFFF
+    cube = ((small * small * small) // 6) >> 17
+    rest = ((small * small) << 29) & _LOW
+    tail = _LIMB - (small << 15) + ((small * small) >> 33) - (rest < cube).to(tl.uint64)
+    high, low = _long_product(high, low, tail, (rest - cube) & _LOW)
+    share, least = _read(shares + 2 * block), _read(shares + 2 * block + 1)
+    uniform = ((three.to(tl.uint64) << 32) | four.to(tl.uint64)) >> 2
+    uniform_low = ((more[4 * i + 2].to(tl.uint64) << 32) | more[4 * i + 3].to(tl.uint64)) >> 2
+    level, level_low = _long_product(uniform, uniform_low, _LOW - share, _LIMB - least)
+    level_low += least
+    level += share + (level_low >> 62)
+    level_low &= _LOW
+    return is_below, (level < high) | ((level == high) & (level_low < low))
+
+
+@triton.jit(do_not_specialize=["first", "scale"])
+def draw_rest(
+    sums,
+    out,
+    key,
+    first,
+    listed,
+    counts,
+    others,
+    cuts,
+    shares,
+    powers,
+    shift,
+    scale,
+    count,
+    lanes: tl.constexpr,
+    most: tl.constexpr,
+    width: tl.constexpr = _WIDTH,
+    turns: tl.constexpr = _TURNS,
+    margin: tl.constexpr = _MARGIN,
+):
+    """Write the sums whose draws are listed, with draws from the rest of the law.
+
+    A draw has the block of the cipher in which its word was, under a nonce of its own: (1 + its place
+    there, turn), and (17 + its place, turn) where more words are needed.
+    """
+    program = tl.program_id(0)
+    many = tl.minimum(tl.load(counts + program), most)
+    for start in range(0, many, width):
+        item = start + tl.arange(0, width)
+        still = (item < many).to(tl.int32)
+        place = tl.load(listed + program.to(tl.int64) * most + item, mask=item < many, other=0).to(tl.int32)
+        counter = first.to(tl.uint32) + (program * lanes + place % lanes).to(tl.uint32)
+        stream = 1 + (place // lanes).to(tl.uint32)
+        noise = place * 0
+        for turn in range(turns):
+            if tl.max(still) > 0:
+                words = chacha(key, counter, stream, turn)
+                below, taken, doubt = place * 0, place * 0, place * 0
+                for i in tl.static_range(4):
+                    is_below, is_taken, is_sure = _trial(words, i, others, cuts, shares, powers, margin)
+                    below |= is_below.to(tl.int32) << i
+                    taken |= is_taken.to(tl.int32) << i
+                    doubt |= 1 - is_sure.to(tl.int32)
+                if tl.max(doubt) > 0:
+                    more = chacha(key, counter, stream + 16, turn)
+                    below, taken = place * 0, place * 0
+                    for i in tl.static_range(4):
+                        is_below, is_taken = _long_trial(words, more, i, others, cuts, shares, powers)
+                        below |= is_below.to(tl.int32) << i
+                        taken |= is_taken.to(tl.int32) << i
+                for i in tl.static_range(4):
+                    block = _block(words[4 * i], ((below >> i) & 1) == 1, others)
+                    found = (block << 16) | (words[4 * i + 1] >> 16).to(tl.int32)
+                    found = tl.where(((words[4 * i] >> 20) & 1) == 1, ~found, found)
+                    noise = tl.where((still & (taken >> i)) == 1, found, noise)
+                    still &= ~(taken >> i)
+        position = program.to(tl.int64) * (16 * lanes) + place
+        put(sums, out, position, (item < many) & (position < count), noise, shift, scale)
