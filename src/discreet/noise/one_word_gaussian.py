@@ -38,7 +38,7 @@ CELLS = 1 << 16
 BLOCKS = 1 << 11
 """On either side of 0: up to 16 standard deviations."""
 CUT_BITS = 36
-"""Bits of a cut point that a trial's words are compared with at first; 64 more decide where they tie."""
+"""Bits of a cut point that a trial's words are compared with at first; 128 more decide where they tie."""
 LIMB_BITS = 62
 """Shares and powers are two integers of so many bits."""
 
@@ -61,8 +61,8 @@ class NoiseTables:
         How many cells have a block. They come first.
     others : array of int32
         The alias table of trials: the block that a cell gives what is above its cut to.
-    cuts : array of uint64, (blocks, 2)
-        The first 36 bits of the cut points, and the next 64.
+    cuts : array of uint64, (blocks, 3)
+        The first 36 bits of the cut points, and twice the next 64.
     shares : array of uint64, (blocks, 2)
         The share s of each block, rounded down to 124 bits.
     powers : array of uint64, (2, 4096, 2)
@@ -91,8 +91,8 @@ def noise_tables() -> NoiseTables:
         blocks,
         decided,
         np.array([alias.alias(cell) for cell in range(BLOCKS)], np.int32),
-        _split(alias.cut_positions(CUT_BITS + 64), 64),
-        _split([_share(*one) for one in zip(counts, starts, strict=True)], LIMB_BITS),
+        _split(alias.cut_positions(CUT_BITS + 128), 64, 3),
+        _split([_share(*one) for one in zip(counts, starts, strict=True)], LIMB_BITS, 2),
         np.stack([_powers_of(_FINE_STEPS + _POWER_BITS), _powers_of(_FINE_STEPS)]),
     )
 
@@ -130,7 +130,7 @@ def _powers_of(steps: int) -> NDArray[np.uint64]:
     for _ in range(1 << _POWER_BITS):
         found.append(_floor(power, 2 * LIMB_BITS))
         power = product(power, factor, _CERTIFIED_BITS)
-    return _split(found, LIMB_BITS)
+    return _split(found, LIMB_BITS, 2)
 
 
 def _floor(number: Enclosure, bits: int) -> int:
@@ -141,5 +141,10 @@ def _floor(number: Enclosure, bits: int) -> int:
     return low
 
 
-def _split(numbers: list[int], bits: int) -> NDArray[np.uint64]:
-    return np.array([[number >> bits, number & ((1 << bits) - 1)] for number in numbers], np.uint64)
+def _split(numbers: list[int], bits: int, count: int) -> NDArray[np.uint64]:
+    """Return numbers in so many parts, of which all but the first have so many bits."""
+    first, *others = (bits * place for place in reversed(range(count)))
+    mask = (1 << bits) - 1
+    return np.array(
+        [[number >> first, *(number >> place & mask for place in others)] for number in numbers], np.uint64
+    )

@@ -246,11 +246,10 @@ def _held(values: Tensor) -> Tensor:
 
 def outer_use(left: Tensor, right: Tensor) -> Use:
     """Return sums of outer products in the cheaper form."""
-    kind = torch.promote_types(left.dtype, right.dtype)  # they differ under autocast
-    left, right = left.to(kind), right.to(kind)
     positions, rows, columns = left.shape[1], left.shape[2], right.shape[2]
     if is_written_out(positions, rows, columns):
-        return RowsUse(torch.bmm(left.transpose(1, 2), right).flatten(1))
+        kind = torch.promote_types(left.dtype, right.dtype)  # they differ under autocast
+        return RowsUse(torch.bmm(left.to(kind).transpose(1, 2), right.to(kind)).flatten(1))
     return OuterUse(left, right)
 
 

@@ -35,16 +35,19 @@ def share(block, tables):
     return cells * mpmath.sqrt(2 * mpmath.pi * 2**46) * mpmath.exp(half * half / 2**49) / 2**32
 
 
-def trial(words, more, tables):
+def trial(words, more, last, tables):
     """A candidate, or None if it is not accepted: with all bits at once, and exact."""
     one, two, three, four = (int(word) for word in words)
-    further, last, fifth, sixth = (int(word) for word in more)
-    position = ((one & 0xFFFFF) << 16 | (two & 0xFFFF)) << 64 | further << 32 | last
-    cut = int(tables.cuts[one >> 21, 0]) << 64 | int(tables.cuts[one >> 21, 1])
+    position, cut = (one & 0xFFFFF) << 16 | (two & 0xFFFF), int(tables.cuts[one >> 21, 0])
+    for word in more:
+        position = position << 32 | int(word)
+    for limb in tables.cuts[one >> 21, 1:]:
+        cut = cut << 64 | int(limb)
     block = one >> 21 if position < cut else int(tables.others[one >> 21])
     magnitude = block << 16 | two >> 16
     with mpmath.workprec(300):
-        uniform = mpmath.mpf((three << 32 | four) >> 2 << 62 | (fifth << 32 | sixth) >> 2) / 2**124
+        low = (int(last[0]) << 32 | int(last[1])) >> 2
+        uniform = mpmath.mpf((three << 32 | four) >> 2 << 62 | low) / 2**124
         odd, first = 2 * magnitude + 1, 2 * (block << 16) + 1
         power = mpmath.exp(-mpmath.mpf(odd * odd - first * first) / 2**49)
         part = share(block, tables)
@@ -55,10 +58,9 @@ def trial(words, more, tables):
 
 def rest_draw(key, block, place, tables):
     for turn in range(64):
-        words = words_of(key, block, 1, 1 + place, turn).reshape(4, 4)
-        more = words_of(key, block, 1, 17 + place, turn).reshape(4, 4)
-        for one, other in zip(words, more, strict=True):
-            found = trial(one, other, tables)
+        words, more, last = (words_of(key, block, 1, stream + place, turn) for stream in (1, 17, 33))
+        for given in zip(words.reshape(4, 4), more.reshape(4, 4), last.reshape(4, 4), strict=True):
+            found = trial(*given, tables)
             if found is not None:
                 return found
     raise AssertionError("no trial was accepted")
@@ -135,16 +137,19 @@ def test_twice_as_many_bits_decide_the_same(margin, monkeypatch):
     assert np.array_equal(released(noise_with(KEY), zeros(PROGRAM), scale=1.0), as_floats(expected))
 
 
-@pytest.mark.parametrize("less", [0, 1])
-def test_a_position_that_is_the_cut_is_decided_by_more_words(less):
-    """Cut points are planted that tie with the first trial of each draw: to 36 bits, or to 100."""
+@pytest.mark.parametrize("more_bits", [0, 64, 128])
+@pytest.mark.parametrize("above", [0, 1])
+def test_a_position_that_is_the_cut_is_decided_by_more_words(more_bits, above):
+    """Cut points are planted that tie with the first trial of each draw: to 36 bits, to 100, or to all."""
     _, rest = expected_noise(KEY, PROGRAM)
     cuts = noise_tables().cuts.copy()
     for number in rest:
         place, lane = divmod(number, LANES)
         one, two = (int(word) for word in words_of(KEY, lane, 1, 1 + place)[:2])
-        more, further = (int(word) for word in words_of(KEY, lane, 1, 17 + place)[:2])
-        cuts[one >> 21] = (one & 0xFFFFF) << 16 | (two & 0xFFFF), (more << 32 | further) + less
+        more = words_of(KEY, lane, 1, 17 + place)[:4]
+        digits = sum(int(word) << 32 * (3 - i) for i, word in enumerate(more))
+        digits = digits >> 128 - more_bits << 128 - more_bits | above << max(0, 127 - more_bits)
+        cuts[one >> 21] = (one & 0xFFFFF) << 16 | (two & 0xFFFF), digits >> 64, digits & (2**64 - 1)
     usual = noise_tables()
     planted = type(usual)(usual.blocks, usual.decided, usual.others, cuts, usual.shares, usual.powers)
     expected, again = expected_noise(KEY, PROGRAM, tables=planted)
@@ -159,11 +164,11 @@ def test_a_candidate_on_the_edge_is_decided_by_all_bits():
     _, rest = expected_noise(KEY, PROGRAM)
     usual = noise_tables()
     place, lane = divmod(rest[0], LANES)
-    words, more = words_of(KEY, lane, 1, 1 + place), words_of(KEY, lane, 1, 17 + place)
+    words, last = words_of(KEY, lane, 1, 1 + place), words_of(KEY, lane, 1, 33 + place)
     one, two, three, four = (int(word) for word in words[:4])
     position = (one & 0xFFFFF) << 16 | (two & 0xFFFF)
     block = one >> 21 if position < int(usual.cuts[one >> 21, 0]) else int(usual.others[one >> 21])
-    uniform = (three << 32 | four) >> 2 << 62 | (int(more[2]) << 32 | int(more[3])) >> 2
+    uniform = (three << 32 | four) >> 2 << 62 | (int(last[0]) << 32 | int(last[1])) >> 2
     odd, first = 2 * (block << 16 | two >> 16) + 1, 2 * (block << 16) + 1
     with mpmath.workprec(400):
         power = mpmath.exp(-mpmath.mpf(odd * odd - first * first) / 2**49)
@@ -218,7 +223,7 @@ def test_nothing_is_released_of_nothing():
 
 @pytest.mark.statistical
 def test_draws_have_the_law_and_the_rest_its_own():
-    count = 200 * PROGRAM
+    count = 20 * PROGRAM
     drawn = released(noise_with(KEY), zeros(count), scale=2.0**-23)
     edges = stats.norm.ppf(np.linspace(0, 1, 65))
     assert stats.chisquare(np.histogram(drawn, edges)[0]).pvalue > FALSE_ALARM
@@ -228,7 +233,7 @@ def test_draws_have_the_law_and_the_rest_its_own():
     cells = np.bincount(tables.blocks[: tables.decided].clip(min=-600) + 600, minlength=1201)
     borders = np.arange(-600, 602) / 128
     masses = np.diff(stats.norm.cdf(borders)) - cells / 2**16
-    groups = np.array_split(np.arange(1201), 40)
+    groups = np.array_split(np.arange(1201), 12)
     counts = np.histogram(rest, borders)[0]
     expected = np.array([masses[group].sum() for group in groups])
     seen = np.array([counts[group].sum() for group in groups])

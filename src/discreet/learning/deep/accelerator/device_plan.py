@@ -1,4 +1,4 @@
-"""The public numbers of a run on an accelerator, whose sums are exact and whose noise is a stack."""
+"""The public numbers of a run on an accelerator, whose sums are exact and whose noise has one law."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from discreet.privacy.events import Approximate, Event, PoissonSampled
 __all__ = ["DevicePlan"]
 
 _CLOSENESS = Fraction(1, 2**18)
-"""By how much more variance is drawn than is charged: the stack's law is nearly that of a normal number."""
+"""By how much more variance is drawn than is charged: its law is nearly that of a normal number."""
 _FAILURE = Fraction(1, 2**58)
 """The probability that a draw is not of this law."""
 _LEAST_MULTIPLIER, _MOST_MULTIPLIER = 0.4, 256  # for which both are proven
@@ -30,8 +30,8 @@ class DevicePlan(TrainingPlan):
 
     Guarantee
     ---------
-    (epsilon, delta) for adding or removing a person with all examples. Noise always has the same law, of two
-    look-ups (`noise.stacked_gaussian`), and the bound of clipping is as many integers as this noise is for:
+    (epsilon, delta) for adding or removing a person with all examples. Noise always has the same law
+    (`noise.one_word_gaussian`), and the bound of clipping is as many integers as this noise is for:
     a person moves the integers that are added up by at most L + 2 in L2, where L, from 2^29 to 2^30, is the
     bound. They are rounded to a grid of 2^shift, noise is added, and charged as rounded normal noise of a
     little less variance, with a failure probability of 2^-58 a step

@@ -1,8 +1,8 @@
 """The rest of the noise's law (`noise.one_word_gaussian`) on an accelerator: trials, decided by integers.
 
 A block of the cipher has the words of four trials, of which the first that is accepted counts. They are
-decided with 62 bits. Where that leaves a doubt, once in 2^56 trials, or where a cut point is met to 36 bits,
-a second block of words and twice as many bits decide.
+decided with 62 bits. Where that leaves a doubt, or where a cut point is met to 36 bits, in less than one of
+2^30 trials, two more blocks of words and twice as many bits decide.
 """
 
 # mypy: allow-untyped-defs, allow-incomplete-defs
@@ -53,6 +53,11 @@ def _read(place):
 
 
 @triton.jit
+def _joined(one, other):
+    return (one.to(tl.uint64) << 32) | other.to(tl.uint64)
+
+
+@triton.jit
 def _block(one, is_below, others):
     cell = (one >> 21).to(tl.int32)
     return tl.where(is_below, cell, tl.load(others + cell))
@@ -71,7 +76,7 @@ def _trial(words, i: tl.constexpr, others, cuts, shares, powers, margin: tl.cons
     one, two, three, four = words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]
     cell = (one >> 21).to(tl.int32)
     position = ((one & 0xFFFFF).to(tl.uint64) << 16) | (two & 0xFFFF).to(tl.uint64)
-    cut = _read(cuts + 2 * cell)
+    cut = _read(cuts + 3 * cell)
     block = _block(one, position < cut, others)
     steps = _steps(block, two)
     small = steps & 0x1FFFFF
@@ -81,20 +86,21 @@ def _trial(words, i: tl.constexpr, others, cuts, shares, powers, margin: tl.cons
     )
     power = _high(power, _LIMB - (small << 15) + ((small * small) >> 33))
     share = _read(shares + 2 * block)
-    level = share + _high(((three.to(tl.uint64) << 32) | four.to(tl.uint64)) >> 2, _LIMB - share)
+    level = share + _high(_joined(three, four) >> 2, _LIMB - share)
     is_sure = (level + margin <= power) | (level >= power + margin)
     return position < cut, level < power, is_sure & (position != cut)
 
 
 @triton.jit
-def _long_trial(words, more, i: tl.constexpr, others, cuts, shares, powers):
-    """Decide a trial with 64 more bits of its position, and twice as many of all other numbers."""
+def _long_trial(words, more, last, i: tl.constexpr, others, cuts, shares, powers):
+    """Decide a trial with 128 more bits of its position, and twice as many of all other numbers."""
     one, two, three, four = words[4 * i], words[4 * i + 1], words[4 * i + 2], words[4 * i + 3]
     cell = (one >> 21).to(tl.int32)
     position = ((one & 0xFFFFF).to(tl.uint64) << 16) | (two & 0xFFFF).to(tl.uint64)
-    cut = _read(cuts + 2 * cell)
-    digits = (more[4 * i].to(tl.uint64) << 32) | more[4 * i + 1].to(tl.uint64)
-    is_below = (position < cut) | ((position == cut) & (digits < _read(cuts + 2 * cell + 1)))
+    cut, second, third = _read(cuts + 3 * cell), _read(cuts + 3 * cell + 1), _read(cuts + 3 * cell + 2)
+    digits, rest = _joined(more[4 * i], more[4 * i + 1]), _joined(more[4 * i + 2], more[4 * i + 3])
+    is_below = (digits < second) | ((digits == second) & (rest < third))
+    is_below = (position < cut) | ((position == cut) & is_below)
     block = _block(one, is_below, others)
     steps = _steps(block, two)
     coarse = powers + 2 * (steps >> 33).to(tl.int32)
@@ -103,12 +109,11 @@ def _long_trial(words, more, i: tl.constexpr, others, cuts, shares, powers):
     # 1 - y + y^2 / 2 - y^3 / 6, for y = small / 2^47
     small = steps & 0x1FFFFF
     cube = ((small * small * small) // 6) >> 17
-    rest = ((small * small) << 29) & _LOW
-    tail = _LIMB - (small << 15) + ((small * small) >> 33) - (rest < cube).to(tl.uint64)
-    high, low = _long_product(high, low, tail, (rest - cube) & _LOW)
+    square = ((small * small) << 29) & _LOW
+    tail = _LIMB - (small << 15) + ((small * small) >> 33) - (square < cube).to(tl.uint64)
+    high, low = _long_product(high, low, tail, (square - cube) & _LOW)
     share, least = _read(shares + 2 * block), _read(shares + 2 * block + 1)
-    uniform = ((three.to(tl.uint64) << 32) | four.to(tl.uint64)) >> 2
-    uniform_low = ((more[4 * i + 2].to(tl.uint64) << 32) | more[4 * i + 3].to(tl.uint64)) >> 2
+    uniform, uniform_low = _joined(three, four) >> 2, _joined(last[4 * i], last[4 * i + 1]) >> 2
     level, level_low = _long_product(uniform, uniform_low, _LOW - share, _LIMB - least)
     level_low += least
     level += share + (level_low >> 62)
@@ -140,7 +145,7 @@ def draw_rest(
     """Write the sums whose draws are listed, with draws from the rest of the law.
 
     A draw has the block of the cipher in which its word was, under a nonce of its own: (1 + its place
-    there, turn), and (17 + its place, turn) where more words are needed.
+    there, turn), and (17 + its place, turn) and (33 + its place, turn) where more words are needed.
     """
     program = tl.program_id(0)
     many = tl.minimum(tl.load(counts + program), most)
@@ -162,9 +167,10 @@ def draw_rest(
                     doubt |= 1 - is_sure.to(tl.int32)
                 if tl.max(doubt) > 0:
                     more = chacha(key, counter, stream + 16, turn)
+                    last = chacha(key, counter, stream + 32, turn)
                     below, taken = place * 0, place * 0
                     for i in tl.static_range(4):
-                        is_below, is_taken = _long_trial(words, more, i, others, cuts, shares, powers)
+                        is_below, is_taken = _long_trial(words, more, last, i, others, cuts, shares, powers)
                         below |= is_below.to(tl.int32) << i
                         taken |= is_taken.to(tl.int32) << i
                 for i in tl.static_range(4):
