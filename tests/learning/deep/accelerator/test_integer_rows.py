@@ -71,5 +71,5 @@ def test_only_sums_of_large_matrices_may_be_cut_off():
 def test_rows_in_grid_steps_are_their_sum_rounded():
     form = integer_form(RowsUse(torch.tensor([[3.0, -3.0], [2.0, 2.0**20]], device=DEVICE)))
     steps = torch.zeros(2, dtype=torch.int32, device=DEVICE)
-    form.write_to(steps, form.scaled(torch.tensor([5.0, 2.0**20], dtype=torch.float64, device=DEVICE)), 3)
+    form.write_to(steps, torch.tensor([5.0, 2.0**20], dtype=torch.float64, device=DEVICE), 3)
     assert steps.tolist() == [(15 + 2**21 + 4) >> 3, 2**30]

@@ -50,10 +50,10 @@ def test_products_are_added_exactly(rows, columns, places):
     parts, inputs = small(3 * rows, places), small(columns, places, seed=2)
     expected = whole(parts) @ inputs.cpu().long().T
     total = torch.arange(rows * columns, device=DEVICE)
-    add_product(total, parts, inputs, 2, 0)
+    add_product(total, parts, inputs, 2)
     assert torch.equal(total.cpu(), torch.arange(rows * columns) + 4 * expected.flatten())
     steps = torch.full((rows * columns,), 77, dtype=torch.int32, device=DEVICE)
-    add_product(steps, parts, inputs, 2, 9)
+    add_product(steps, parts, inputs, 7)
     assert torch.equal(steps.cpu().long(), (4 * expected.flatten() + 256) >> 9)
 
 
@@ -61,7 +61,7 @@ def test_some_of_the_places_are_multiplied_where_they_are():
     parts, inputs = small(6, 64), small(5, 64, seed=2)
     total = torch.zeros(10, dtype=torch.int64, device=DEVICE)
     for start in (0, 32):
-        add_product(total, parts[:, start : start + 32], inputs[:, start : start + 32], 0, 0)
+        add_product(total, parts[:, start : start + 32], inputs[:, start : start + 32], 0)
     assert torch.equal(total.cpu().reshape(2, 5), whole(parts) @ inputs.cpu().long().T)
 
 
@@ -70,7 +70,7 @@ def test_products_are_exact_at_their_largest():
     inputs = torch.full((2, 2**16), 127, dtype=torch.int8, device=DEVICE)
     inputs[1] = -127
     total = torch.zeros(2, dtype=torch.int64, device=DEVICE)
-    add_product(total, parts, inputs, 0, 0)
+    add_product(total, parts, inputs, 0)
     one = 2**16 * 128 * 127 * (65536 + 256 + 1)
     assert total.tolist() == [-one, one]
 
@@ -80,5 +80,43 @@ def test_grid_steps_are_cut_off_where_32_bits_end():
     inputs = torch.full((2, 1024), 127, dtype=torch.int8, device=DEVICE)
     inputs[1] = -127
     steps = torch.zeros(2, dtype=torch.int32, device=DEVICE)
-    add_product(steps, parts, inputs, 0, 4)
+    add_product(steps, parts, inputs, 4)
     assert steps.tolist() == [-LARGEST, LARGEST]
+
+
+@pytest.mark.parametrize("shift", [1, 2, 7, 8, 9, 15, 16])
+def test_grid_steps_are_rounded_and_cut_off_at_every_size(shift):
+    """Products around the edges of what fits, of both signs, and small ones; against integers of any size."""
+    parts = torch.zeros(3 * 64, 16, dtype=torch.int8, device=DEVICE)
+    values = small(3 * 64, 16, seed=shift)
+    for row in range(64):  # rows of more and more places that are not 0, in one part or in all
+        parts[row::64, : row // 4 + 1] = values[row::64, : row // 4 + 1]
+        parts[row + 64 * (row % 3) :: 192, :] = -128
+    inputs = small(40, 16, seed=99)
+    inputs[0], inputs[1] = 127, -127
+    steps = torch.zeros(64 * 40, dtype=torch.int32, device=DEVICE)
+    add_product(steps, parts, inputs, shift)
+    exact = whole(parts) @ inputs.cpu().long().T
+    expected = ((exact + (1 << (shift - 1))) >> shift).clamp(-LARGEST, LARGEST)
+    assert torch.equal(steps.cpu().long().reshape(64, 40), expected)
+
+
+def test_long_sums_are_cut_off_at_both_ends():
+    places = 2**16
+    parts = torch.full((6, places), 127, dtype=torch.int8, device=DEVICE)
+    parts[1::2] = -128
+    inputs = torch.full((2, places), 127, dtype=torch.int8, device=DEVICE)
+    inputs[1] = -127
+    for shift in (1, 14, 16):
+        steps = torch.zeros(4, dtype=torch.int32, device=DEVICE)
+        add_product(steps, parts, inputs, shift)
+        exact = whole(parts) @ inputs.cpu().long().T
+        expected = ((exact + (1 << (shift - 1))) >> shift).clamp(-LARGEST, LARGEST)
+        assert torch.equal(steps.cpu().long().reshape(2, 2), expected)
+
+
+@pytest.mark.parametrize("shift", [0, 17])
+def test_other_grid_steps_are_refused(shift):
+    steps = torch.zeros(1, dtype=torch.int32, device=DEVICE)
+    with pytest.raises(ValueError, match="grid step"):
+        add_product(steps, small(3, 16), small(1, 16), shift)

@@ -87,14 +87,10 @@ class IntegerForm(ABC):
         """Whether the sum of all H can be written in grid steps, without a total of 64 bits."""
         return False
 
-    def scaled(self, coefficients: Tensor) -> Tensor:
-        """Return what is added up for these coefficients, as far as it can be prepared."""
-        return coefficients
-
-    def write_to(self, steps: Tensor, scaled: Tensor, grid_shift: int) -> None:
-        """Write the sum of all H, which was prepared, in steps of 2^grid_shift, rounded and cut off."""
+    def write_to(self, steps: Tensor, coefficients: Tensor, grid_shift: int) -> None:
+        """Write the sum of all H in steps of 2^grid_shift, rounded and cut off, as integers of 32 bits."""
         total = torch.zeros(steps.numel(), dtype=torch.int64, device=steps.device)
-        self.add_to(total, scaled)
+        self.add_to(total, coefficients)
         steps.copy_(((total + (1 << (grid_shift - 1))) >> grid_shift).clamp(-LARGEST, LARGEST))
 
 
@@ -234,24 +230,23 @@ class _OuterForm(IntegerForm):
     def most(self) -> Tensor:
         return self._summary[3]
 
-    def scaled(self, coefficients: Tensor) -> Tensor:
-        """Return the integers of 24 bits that slopes become, in three parts."""
-        places, shift = self.inputs.shape[1], self.shift
-        return round_slopes(self.slopes, self.slope_unit, self.input_unit, coefficients, places, shift)
-
     def add_to(self, total: Tensor, coefficients: Tensor) -> None:
-        parts = self.scaled(coefficients)
+        parts = self._parts(coefficients)
         for start in range(0, self.inputs.shape[1], _LONGEST_SUM):
             some = slice(start, start + _LONGEST_SUM)
-            add_product(total, parts[:, some], self.inputs[:, some], self.shift, 0)
+            add_product(total, parts[:, some], self.inputs[:, some], self.shift)
 
     @property
     def has_steps(self) -> bool:
         size = self.slopes.shape[1] * self.inputs.shape[0]
         return self.inputs.shape[1] <= _LONGEST_SUM and size >= _LARGE
 
-    def write_to(self, steps: Tensor, scaled: Tensor, grid_shift: int) -> None:
-        add_product(steps, scaled, self.inputs, self.shift, grid_shift)
+    def write_to(self, steps: Tensor, coefficients: Tensor, grid_shift: int) -> None:
+        add_product(steps, self._parts(coefficients), self.inputs, grid_shift - self.shift)
+
+    def _parts(self, coefficients: Tensor) -> Tensor:
+        places, shift = self.inputs.shape[1], self.shift
+        return round_slopes(self.slopes, self.slope_unit, self.input_unit, coefficients, places, shift)
 
 
 def worst_rounding(positions: int, rows: int, columns: int) -> float:

@@ -271,17 +271,13 @@ class IntegerSum:
             sums = torch.empty(sum(sizes), dtype=torch.int32, device=self._device)
         else:
             sums = torch.zeros(sum(sizes), dtype=torch.int64, device=self._device)
-        parts = sums.split(sizes)
-        if has_steps:
-            forms = [parameters.forms[0] for parameters, _ in some]
-            scaled = [partial(form.scaled, each) for form, (_, each) in zip(forms, some, strict=True)]
-            with SideStreams(1) as streams:
-                for form, part, given in zip(forms, parts, streams.one_ahead(scaled), strict=True):
-                    form.write_to(part, given, self._shift)
-        else:
-            for (parameters, coefficients), part in zip(some, parts, strict=True):
-                for form in parameters.forms:
-                    form.add_to(part, coefficients)
+        with SideStreams(3, most_open=3) as streams:  # by time measured
+            for (parameters, coefficients), part in zip(some, sums.split(sizes), strict=True):
+                if has_steps:
+                    streams.start(partial(parameters.forms[0].write_to, part, coefficients, self._shift))
+                else:
+                    for form in parameters.forms:
+                        form.add_to(part, coefficients)
         return sums
 
     def _noisy(self, sums: Tensor, scale: float, streams: SideStreams) -> Tensor:

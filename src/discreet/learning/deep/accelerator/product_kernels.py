@@ -7,13 +7,14 @@ import torch
 import triton
 import triton.language as tl
 from torch import Tensor
+from triton.tools.tensor_descriptor import TensorDescriptor
 
 __all__ = ["LARGEST", "add_product", "round_slopes"]
 
 _TO_INTEGER = tl.constexpr(1.5 * 2.0**52)  # added and taken away, it rounds doubles below 2^51 to integers
 # Shapes of tiles, and how many threads share one, by time measured.
 _TILE, _DEPTH = 128, 16
-_PRODUCT_ROWS, _PRODUCT_COLUMNS, _PRODUCT_DEPTH, _PRODUCT_WARPS = 64, 128, 128, 8
+_PRODUCT_ROWS, _PRODUCT_COLUMNS, _PRODUCT_DEPTH, _PRODUCT_WARPS, _PRODUCT_STAGES = 64, 128, 128, 4, 2
 _TOGETHER = 8
 LARGEST = 2**30
 """Grid steps are cut off here, so that they fit into 32 bits with their noise."""
@@ -47,37 +48,37 @@ def round_slopes(
     return out
 
 
-def add_product(total: Tensor, parts: Tensor, inputs: Tensor, shift: int, grid_shift: int) -> None:
-    """Multiply three parts of slopes with inputs, exactly, and add 2^shift times the result to a total.
+def add_product(total: Tensor, parts: Tensor, inputs: Tensor, shift: int) -> None:
+    """Multiply three parts of slopes with inputs, exactly.
 
     Parameters
     ----------
     total : tensor of int64 or int32, as many as the product has
-        Of 32 bits: what it held is overwritten by the product in steps of 2^grid_shift, rounded, and cut off
-        where sums in grid steps are.
+        Of 64 bits: 2^shift times the product is added. Of 32 bits: what it held is overwritten by the product
+        in steps of 2^shift, from 1 to 16, rounded, and cut off where sums in grid steps are.
     parts, inputs : tensors of int8 (3 rows, places) and (columns, places)
         At most 2^16 places, so that sums fit into 32 bits; along their last axis contiguous.
-    shift, grid_shift : int
+    shift : int
     """
+    if total.dtype == torch.int32 and not 1 <= shift <= 16:
+        raise ValueError(f"a grid step of 2^{shift}, which is not from 2 to 2^16")
     rows, columns = parts.shape[0] // 3, inputs.shape[0]
     tiles = triton.cdiv(rows, _PRODUCT_ROWS) * triton.cdiv(columns, _PRODUCT_COLUMNS)
     _product_kernel[(tiles,)](
-        parts,
-        inputs,
+        TensorDescriptor.from_tensor(parts, [_PRODUCT_ROWS, _PRODUCT_DEPTH]),
+        TensorDescriptor.from_tensor(inputs, [_PRODUCT_COLUMNS, _PRODUCT_DEPTH]),
         total,
         rows,
         columns,
         parts.shape[1],
-        parts.stride(0),
-        inputs.stride(0),
         shift,
-        grid_shift,
         largest=LARGEST,
         tile_rows=_PRODUCT_ROWS,
         tile_columns=_PRODUCT_COLUMNS,
         depth=_PRODUCT_DEPTH,
         together=_TOGETHER,
         num_warps=_PRODUCT_WARPS,
+        num_stages=_PRODUCT_STAGES,
     )
 
 
@@ -132,10 +133,7 @@ def _product_kernel(
     rows,
     columns,
     places,
-    by_part_row,
-    by_column,
     shift,
-    grid_shift,
     largest: tl.constexpr,
     tile_rows: tl.constexpr,
     tile_columns: tl.constexpr,
@@ -147,30 +145,37 @@ def _product_kernel(
     block = tl.program_id(0) // (together * across)
     inside_block = tl.program_id(0) % (together * across)
     high_rows = tl.minimum(tl.cdiv(rows, tile_rows) - block * together, together)
-    row = (block * together + inside_block % high_rows) * tile_rows + tl.arange(0, tile_rows)
-    column = (inside_block // high_rows) * tile_columns + tl.arange(0, tile_columns)
-    position = tl.arange(0, depth)
-    held_row, held_column = tl.where(row < rows, row, 0), tl.where(column < columns, column, 0)
-    left = parts + held_row.to(tl.int64)[:, None] * by_part_row + position[None, :]
-    right = inputs + held_column.to(tl.int64)[None, :] * by_column + position[:, None]
-    jump = tl.full((), 1, tl.int64) * rows * by_part_row
+    first_row = (block * together + inside_block % high_rows) * tile_rows
+    first_column = (inside_block // high_rows) * tile_columns
     high = tl.zeros((tile_rows, tile_columns), tl.int32)
     middle = tl.zeros((tile_rows, tile_columns), tl.int32)
     low = tl.zeros((tile_rows, tile_columns), tl.int32)
-    for start in range(0, places, depth):
-        there = start + position < places
-        read = tl.load(right + start, mask=there[:, None], other=0)
-        slope = tl.load(left + start, mask=there[None, :], other=0)
-        high = tl.dot(slope, read, high, out_dtype=tl.int32)
-        slope = tl.load(left + jump + start, mask=there[None, :], other=0)
-        middle = tl.dot(slope, read, middle, out_dtype=tl.int32)
-        slope = tl.load(left + 2 * jump + start, mask=there[None, :], other=0)
-        low = tl.dot(slope, read, low, out_dtype=tl.int32)
-    found = ((high.to(tl.int64) << 16) + (middle.to(tl.int64) << 8) + low.to(tl.int64)) << shift
+    for start in range(0, places, depth):  # what is read beyond the places is 0
+        read = inputs.load([first_column, start]).T
+        high = tl.dot(parts.load([first_row, start]), read, high, out_dtype=tl.int32)
+        middle = tl.dot(parts.load([rows + first_row, start]), read, middle, out_dtype=tl.int32)
+        low = tl.dot(parts.load([2 * rows + first_row, start]), read, low, out_dtype=tl.int32)
+    row = first_row + tl.arange(0, tile_rows)
+    column = first_column + tl.arange(0, tile_columns)
     target = total + row.to(tl.int64)[:, None] * columns + column[None, :]
     inside = (row < rows)[:, None] & (column < columns)[None, :]
     if total.dtype.element_ty == tl.int64:
+        found = ((high.to(tl.int64) << 16) + (middle.to(tl.int64) << 8) + low.to(tl.int64)) << shift
         tl.store(target, tl.load(target, mask=inside, other=0) + found, mask=inside)
     else:
-        found = (found + (1 << (grid_shift - 1))) >> grid_shift
-        tl.store(target, tl.minimum(tl.maximum(found, -largest), largest).to(tl.int32), mask=inside)
+        tl.store(target, _grid_steps(high, middle, low, shift, largest), mask=inside)
+
+
+@triton.jit
+def _grid_steps(high, middle, low, shift, largest: tl.constexpr):
+    """Return high 2^16 + middle 2^8 + low over 2^shift, rounded and cut off, in 32 bits all the way.
+
+    Carries leave 16 bits below the high part, of which `shift` are dropped.
+    """
+    low += 1 << (shift - 1)
+    middle += low >> 8
+    high += middle >> 8
+    rest = ((middle & 255) << 8) | (low & 255)
+    most = 1 << (14 + shift)
+    steps = (tl.minimum(tl.maximum(high, -most), most) << (16 - shift)) + (rest >> shift)
+    return tl.where(high < -most, -largest, tl.minimum(steps, largest))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from itertools import cycle
 from types import TracebackType
 from typing import Any, TypeVar
@@ -61,18 +61,6 @@ class SideStreams:
         """Wait for all parts."""
         while self._open:
             self._wait_for_oldest()
-
-    def one_ahead(self, parts: Iterable[Callable[[], _Result]]) -> Iterator[_Result]:
-        """Do parts in order, and yield each result when the next part has been started."""
-        held: deque[_Result] = deque()
-        for part in parts:
-            held.append(self.start(part))
-            if len(held) > 1:
-                if self._open:
-                    self._wait_for_oldest()
-                yield held.popleft()
-        self.wait()
-        yield from held
 
     def _wait_for_oldest(self) -> None:
         done, _ = self._open.popleft()
