@@ -1,0 +1,127 @@
+"""Trials where they are rare: after refusals, in long lists and in full ones, and close to the edge."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import mpmath
+import numpy as np
+import pytest
+import torch
+
+from discreet.noise.one_word_gaussian import noise_tables
+from learning.deep.accelerator.test_device_noise import (
+    DEVICE,
+    KEY,
+    LANES,
+    PROGRAM,
+    as_floats,
+    expected_noise,
+    in_doubt,
+    noise_with,
+    released,
+    rest_draw,
+    trial,
+    words_of,
+    zeros,
+)
+
+
+def listed_everywhere(programs):
+    """Noise that calls every draw one of the rest, of which a program lists the first 128 of its lanes."""
+    noise = noise_with(KEY)
+    noise._limit = 0
+    listed = np.add.outer(np.arange(programs) * PROGRAM, np.add.outer(np.arange(8), LANES * np.arange(16)))
+    return noise, listed.reshape(-1)
+
+
+def drawn(number, tables):
+    program, inside = divmod(int(number), PROGRAM)
+    place, lane = divmod(inside, LANES)
+    return rest_draw(KEY, program * LANES + lane, place, tables)
+
+
+def refusals(number):
+    """How many trials of a draw are refused before one is accepted, of the first four."""
+    program, inside = divmod(int(number), PROGRAM)
+    place, lane = divmod(inside, LANES)
+    words, more, last = (
+        words_of(KEY, program * LANES + lane, 1, stream + place).reshape(4, 4) for stream in (1, 17, 33)
+    )
+    found = [trial(*given, noise_tables()) for given in zip(words, more, last, strict=True)]
+    return next((i for i, one in enumerate(found) if one is not None), 4)
+
+
+@pytest.mark.parametrize("margin", [16, 2**61])
+def test_a_draw_whose_first_trials_are_refused_goes_on_with_other_words(margin, monkeypatch):
+    """One in 370 draws is decided by a second block of words, or a later one: here, of two programs, two."""
+    in_doubt(monkeypatch, margin)
+    noise, listed = listed_everywhere(2)
+    noise._first = 9 * LANES
+    late = [int(number) for number in listed if refusals(number + 9 * PROGRAM) == 4]
+    assert len(late) == 2
+    found = released(noise, zeros(2 * PROGRAM), scale=1.0)
+    expected = [drawn(number + 9 * PROGRAM, noise_tables()) for number in late]
+    assert np.array_equal(found[late], as_floats(expected))
+
+
+def test_a_full_list_holds_128_draws_and_spoils_no_other():
+    """All 2048 words of a program are called rest: the first are drawn so, the others are looked up."""
+    noise, listed = listed_everywhere(2)
+    words = words_of(KEY, 0, 2 * LANES).reshape(2, LANES, 16).transpose(0, 2, 1).reshape(-1)
+    expected = (noise_tables().blocks[words >> 16].astype(np.int64) << 16) + (words & 0xFFFF)
+    expected[listed] = [drawn(number, noise_tables()) for number in listed]
+    assert np.array_equal(released(noise, zeros(2 * PROGRAM), scale=1.0), as_floats(expected))
+
+
+def test_lists_that_are_longer_than_usual_are_drawn_to_their_end():
+    tables = replace(noise_tables(), decided=62_800)
+    expected, rest = expected_noise(KEY, PROGRAM + 700, tables=tables)
+    assert 64 < sum(number < PROGRAM for number in rest) <= 128
+    noise = noise_with(KEY)
+    noise._limit = tables.decided << 16
+    assert np.array_equal(released(noise, zeros(PROGRAM + 700), scale=1.0), as_floats(expected))
+
+
+def test_no_more_is_written_than_there_are_sums():
+    noise, _ = listed_everywhere(1)
+    out = torch.full((PROGRAM,), -1.0, device=DEVICE)
+    noise.release(zeros(300), out[:300], 6, 1.0)()
+    assert (out[300:] == -1).all()
+    assert (out[:300] != -1).all()
+
+
+def product(one, other):
+    return one * other >> 62
+
+
+def test_doubt_is_wider_than_what_62_bits_may_be_off():
+    """A share is planted with which 62 bits, rounded down, would refuse by four units what is accepted."""
+    usual, (noise, listed) = noise_tables(), listed_everywhere(8)
+    for number in listed:
+        program, inside = divmod(int(number), PROGRAM)
+        place, lane = divmod(inside, LANES)
+        words, last = (words_of(KEY, program * LANES + lane, 1, stream + place) for stream in (1, 33))
+        one, two, three, four = (int(word) for word in words[:4])
+        position = (one & 0xFFFFF) << 16 | (two & 0xFFFF)
+        block = one >> 21 if position < int(usual.cuts[one >> 21, 0]) else int(usual.others[one >> 21])
+        steps = (two >> 16) * ((block << 17) + (two >> 16) + 1)
+        small, powers = steps & 0x1FFFFF, usual.powers[:, :, 0].astype(object)
+        power = product(powers[0, steps >> 33], powers[1, steps >> 21 & 0xFFF])
+        power = product(power, 2**62 - (small << 15) + (small * small >> 33))
+        with mpmath.workprec(400):
+            uniform = (three << 32 | four) >> 2
+            whole = mpmath.mpf(uniform << 62 | (int(last[0]) << 32 | int(last[1])) >> 2) / 2**124
+            exact = mpmath.exp(-mpmath.mpf(steps) / 2**47) - mpmath.mpf(2) ** -100
+            part = int(mpmath.floor((exact - whole) / (1 - whole) * 2**124))
+        if part >= 0 and (part >> 62) + product(uniform, 2**62 - (part >> 62)) >= power + 4:
+            break
+    else:
+        raise AssertionError("no candidate is rounded so far")
+    shares = usual.shares.copy()
+    shares[block] = part >> 62, part & (2**62 - 1)
+    noise._shares = torch.from_numpy(shares.view("int64")).to(DEVICE)
+    magnitude = block << 16 | two >> 16
+    noise._first = program * LANES
+    found = released(noise, zeros(PROGRAM), scale=1.0)[inside]
+    assert found == as_floats(~magnitude if one >> 20 & 1 else magnitude)
