@@ -8,8 +8,10 @@ import mpmath
 import numpy as np
 import pytest
 import torch
+from scipy import stats
 
-from discreet.noise.one_word_gaussian import noise_tables
+from discreet.learning.deep.accelerator import device_noise, noise_trials
+from discreet.noise.one_word_gaussian import BLOCKS, CELLS, noise_tables
 from learning.deep.accelerator.test_device_noise import (
     DEVICE,
     KEY,
@@ -63,6 +65,72 @@ def test_a_draw_whose_first_trials_are_refused_goes_on_with_other_words(margin, 
     found = released(noise, zeros(2 * PROGRAM), scale=1.0)
     expected = [drawn(number + 9 * PROGRAM, noise_tables()) for number in late]
     assert np.array_equal(found[late], as_floats(expected))
+
+
+def late_trial():
+    """The first trial under turn 1 of a draw of which all four under turn 0 are refused, and its block."""
+    number = 19_073
+    assert refusals(number) == 4
+    program, inside = divmod(number, PROGRAM)
+    place, lane = divmod(inside, LANES)
+    words, more, last = (
+        words_of(KEY, program * LANES + lane, 1, stream + place, turn=1) for stream in (1, 17, 33)
+    )
+    return program, inside, [int(word) for word in words[:4]], more[:4], last[:2]
+
+
+@pytest.mark.parametrize("above", [0, 1])
+def test_more_digits_of_a_late_trial_are_those_of_its_turn(above):
+    """A cut point is planted that is its position to 164 bits, or one more."""
+    program, inside, (one, two, *_), more, _ = late_trial()
+    cuts, usual = noise_tables().cuts.copy(), noise_tables()
+    digits = sum(int(word) << 32 * (3 - i) for i, word in enumerate(more)) + above
+    cuts[one >> 21] = (one & 0xFFFFF) << 16 | (two & 0xFFFF), digits >> 64, digits & (2**64 - 1)
+    noise, _ = listed_everywhere(1)
+    noise._first = program * LANES
+    noise._cuts = torch.from_numpy(cuts.view("int64")).to(DEVICE)
+    place, lane = divmod(inside, LANES)
+    expected = rest_draw(KEY, program * LANES + lane, place, replace(usual, cuts=cuts))
+    assert released(noise, zeros(PROGRAM), scale=1.0)[inside] == as_floats(expected)
+
+
+def test_more_bits_of_a_late_trial_are_those_of_its_turn():
+    """A share is planted with which it is on the edge, but for the last bits of 124."""
+    program, inside, (one, two, three, four), _, last = late_trial()
+    usual = noise_tables()
+    position = (one & 0xFFFFF) << 16 | (two & 0xFFFF)
+    block = one >> 21 if position < int(usual.cuts[one >> 21, 0]) else int(usual.others[one >> 21])
+    magnitude, found = block << 16 | two >> 16, []
+    with mpmath.workprec(400):
+        power = mpmath.exp(-mpmath.mpf((two >> 16) * ((block << 17) + (two >> 16) + 1)) / 2**47)
+        level = (
+            mpmath.mpf((three << 32 | four) >> 2 << 62 | (int(last[0]) << 32 | int(last[1])) >> 2) / 2**124
+        )
+        edge = int(mpmath.floor((power - level) / (1 - level) * 2**124))
+    for part in (edge - 2**17, edge + 2**17):
+        shares = usual.shares.copy()
+        shares[block] = part >> 62, part & (2**62 - 1)
+        noise, _ = listed_everywhere(1)
+        noise._first = program * LANES
+        noise._shares = torch.from_numpy(shares.view("int64")).to(DEVICE)
+        found.append(released(noise, zeros(PROGRAM), scale=1.0)[inside])
+    candidate = as_floats(~magnitude if one >> 20 & 1 else magnitude)
+    assert found[0] == candidate
+    assert found[1] != candidate
+
+
+def test_so_many_trials_and_so_long_a_list_are_enough():
+    """Giving up, and draws of a program that do not fit into its list, have a probability below 2^-160."""
+    cells = np.bincount(np.maximum(noise_tables().blocks[: noise_tables().decided], 0), minlength=BLOCKS)
+    cells[0] = np.count_nonzero(noise_tables().blocks[: noise_tables().decided] == 0)
+    starts = (
+        2.0**32 * np.exp(-((2.0 * (np.arange(BLOCKS) << 16) + 1) ** 2) / 2**49) / (2 * np.pi * 2**46) ** 0.5
+    )
+    rest = CELLS - noise_tables().decided
+    refused = 1 - rest / (2 * (starts - cells).sum())
+    assert 0.2 < refused < 0.25
+    assert 4 * noise_trials._TURNS * np.log2(refused) < -160
+    assert stats.binom.logsf(device_noise._MOST_REST, PROGRAM, rest / CELLS) < -160 * np.log(2)
 
 
 def test_a_full_list_holds_128_draws_and_spoils_no_other():

@@ -9,7 +9,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.learning.deep.accelerator.row_sum import add_by_tiles, add_rounded_rows
+from discreet.learning.deep.accelerator import row_sum
+from discreet.learning.deep.accelerator.row_sum import (
+    add_by_tiles,
+    add_rounded_look_ups,
+    add_rounded_rows,
+    squares_of_rows,
+)
 from effort import examples
 
 # NumPy, which interprets the kernels where there is no accelerator, tells of what is not a number.
@@ -113,3 +119,59 @@ def test_a_row_without_a_coefficient_adds_nothing_whatever_it_holds():
     add_rounded_rows(totals[1], rows, factors)
     assert torch.equal(totals[0], totals[1])
     assert totals[0].tolist() == exact_sum(rows[::2], factors[::2], torch.zeros(4))
+
+
+@pytest.mark.parametrize("kind", [torch.int32, torch.int64])
+@pytest.mark.parametrize("columns", [1, 7, 1500])
+def test_look_ups_are_rounded_and_added_to_the_rows_that_were_read(columns, kind):
+    """Positions of an example may read the same row; one without a coefficient may hold anything."""
+    slopes, index = numbers(3, 4, columns), torch.tensor([[0, 2, 0, 1], [1, 1, 1, 1], [2, 0, 0, 2]])
+    slopes[1] = torch.nan
+    slopes[2, 0, 0] = 0.0
+    factors = torch.tensor([1234.0, -0.0, -77.5], dtype=torch.float64, device=DEVICE)
+    table = torch.arange(3 * columns, device=DEVICE).reshape(3, columns)
+    expected = table.tolist()
+    for example in (0, 2):
+        for position, row in enumerate(index[example].tolist()):
+            for column, value in enumerate(slopes[example, position].tolist()):
+                expected[row][column] += round(Fraction(value) * Fraction(float(factors[example])))
+    add_rounded_look_ups(table, index.to(DEVICE, kind), slopes, factors)
+    assert table.tolist() == expected
+
+
+def test_large_look_ups_that_cancel_do_so_to_the_last_integer():
+    slopes = torch.full((1, 2, 3), 1.0 + 2.0**-23, device=DEVICE)
+    slopes[0, 1] *= -1
+    table = torch.full((2, 3), 5, device=DEVICE)
+    factor = torch.tensor([2.0**50], dtype=torch.float64, device=DEVICE)
+    add_rounded_look_ups(table, torch.ones(1, 2, dtype=torch.int64, device=DEVICE), slopes, factor)
+    assert (table == 5).all()
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16, torch.float64])
+@pytest.mark.parametrize("columns", [1, 1025, 5000])
+def test_squares_of_rows_are_those_of_fractions(columns, kind):
+    rows = numbers(columns, 2, scale=1e30, kind=kind).T  # of another layout, and squares beyond floats
+    for found, row in zip(squares_of_rows(rows).sum(1).tolist(), rows.double().tolist(), strict=True):
+        assert found == pytest.approx(float(sum(Fraction(value) ** 2 for value in row)), rel=1e-14)
+
+
+def test_a_row_that_is_not_finite_has_no_finite_square():
+    rows = torch.ones(3, 3000, device=DEVICE)
+    rows[0, 2999], rows[1, 2048] = torch.nan, -torch.inf
+    assert squares_of_rows(rows).sum(1).isfinite().tolist() == [False, False, True]
+
+
+def test_wide_rows_are_measured_by_programs_of_one_axis(monkeypatch):
+    """An accelerator refuses more than 65,535 programs along any other axis."""
+    grids = []
+
+    class Kernel:
+        def __getitem__(self, grid):
+            grids.append(grid)
+            return lambda *_, **__: None
+
+    monkeypatch.setattr(row_sum, "_square_kernel", Kernel())
+    squares_of_rows(torch.zeros(2, 1, device=DEVICE).expand(2, 2**28))
+    assert all(size <= 65_535 for size in grids[0][1:])
+    assert grids[0][0] == 2 * 2**28 // 2048

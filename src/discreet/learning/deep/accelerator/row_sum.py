@@ -30,7 +30,8 @@ def squares_of_rows(rows: Tensor) -> Tensor:
     examples, columns = rows.shape
     parts = triton.cdiv(columns, _PART)
     out = torch.empty(examples, parts, dtype=torch.float64, device=rows.device)
-    _square_kernel[(examples, parts)](rows, out, columns, *rows.stride(), part=_PART, width=_PART // 2)
+    grid = (examples * parts,)  # of its other axes an accelerator takes 65,535 programs at most
+    _square_kernel[grid](rows, out, columns, parts, *rows.stride(), part=_PART, width=_PART // 2)
     return out
 
 
@@ -102,15 +103,15 @@ def _signed(value: int) -> int:
 
 
 @triton.jit
-def _square_kernel(rows, out, columns, by_row, by_column, part: tl.constexpr, width: tl.constexpr):
-    example = tl.program_id(0).to(tl.int64)
+def _square_kernel(rows, out, columns, parts, by_row, by_column, part: tl.constexpr, width: tl.constexpr):
+    example, place = (tl.program_id(0) // parts).to(tl.int64), tl.program_id(0) % parts
     total = tl.zeros((width,), tl.float64)
     for start in range(0, part, width):
-        column = tl.program_id(1) * part + start + tl.arange(0, width)
-        place = rows + example * by_row + column.to(tl.int64) * by_column
-        value = tl.load(place, mask=column < columns, other=0.0).to(tl.float64)
+        column = place * part + start + tl.arange(0, width)
+        read = rows + example * by_row + column.to(tl.int64) * by_column
+        value = tl.load(read, mask=column < columns, other=0.0).to(tl.float64)
         total += value * value
-    tl.store(out + example * tl.num_programs(1) + tl.program_id(1), tl.sum(total))
+    tl.store(out + tl.program_id(0), tl.sum(total))
 
 
 @triton.jit
