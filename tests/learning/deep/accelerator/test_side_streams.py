@@ -8,7 +8,14 @@ from functools import partial
 import pytest
 import torch
 
+from discreet.learning.deep.accelerator import integer_sum as integer_sum_module
+from discreet.learning.deep.accelerator.device_noise import DeviceNoise
+from discreet.learning.deep.accelerator.device_plan import DevicePlan
+from discreet.learning.deep.accelerator.integer_rows import _OuterForm, integer_form
+from discreet.learning.deep.accelerator.integer_sum import IntegerSum
 from discreet.learning.deep.accelerator.side_streams import SideStreams
+from discreet.learning.deep.clipping import FlatClipping
+from discreet.learning.deep.uses import OuterUse
 
 
 def test_parts_are_done_in_order():
@@ -132,3 +139,48 @@ def test_results_one_ahead_are_waited_for_and_the_next_is_not(clocks):
             before = clocks.work(f"use of {place}")
             assert place in before
             assert place + 1 not in before
+
+
+def integer_sum():
+    plan = DevicePlan(
+        batch=20, population=1000, steps=50, epsilon=1, delta=1e-5, size=12, clipping=FlatClipping(0.7)
+    )
+    return IntegerSum([torch.zeros(3, 4)], [[0]], plan, DeviceNoise(torch.device("cpu")))
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="streams are not those of an accelerator here")
+def test_what_is_kept_and_drawn_beside_is_there_before_it_is_measured_and_before_the_key_is_gone(
+    clocks, monkeypatch
+):
+    """All of a step under streams that know what comes before what."""
+    total, seen = integer_sum(), {}
+
+    def watched(name, does):
+        def work(*given, **options):
+            seen[name] = clocks.work(name)
+            return does(*given, **options)
+
+        return work
+
+    release = total._noise.release
+    monkeypatch.setattr(total._noise, "release", lambda *given: watched("rest", release(*given)))
+    monkeypatch.setattr(total._noise, "forget", watched("forget", total._noise.forget))
+    monkeypatch.setattr(integer_sum_module, "integer_form", watched("keep", integer_form))
+    monkeypatch.setattr(total, "_together", watched("measure", total._together))
+    monkeypatch.setattr(_OuterForm, "squares", watched("squares", _OuterForm.squares))
+    monkeypatch.setattr(total, "_room", watched("room", total._room))
+    use = OuterUse(torch.ones(2, 1, 3), torch.ones(2, 1, 4))
+    measured = total.measure([[total.kept(use)]], torch.ones(2).double(), 0.7)
+    total.draw_key()
+    total.release_alone(measured, 0.7)
+    assert "keep" in seen["measure"]
+    assert "squares" in seen["room"]
+    assert "rest" in seen["forget"]
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="streams are not those of an accelerator here")
+def test_a_batch_that_was_given_up_leaves_no_streams_to_the_next(clocks):
+    total = integer_sum()
+    total.kept(OuterUse(torch.ones(2, 1, 3), torch.ones(2, 1, 4)))
+    assert total._keeping is not None
+    assert total.cleared()._keeping is None
