@@ -258,6 +258,32 @@ def test_one_batch_is_released_as_a_total_of_batches_is(kind, clipping, monkeypa
         assert other.any()
 
 
+def test_large_matrices_in_grid_steps_are_released_as_a_total_is(monkeypatch):
+    """Two of them, which are written in grid steps of 32 bits where a step is one batch."""
+    parameters = [torch.zeros(256, 256, device=DEVICE), torch.zeros(300, 240, device=DEVICE)]
+    total, weights = sum_for(parameters), torch.tensor([1.0, 0.5], dtype=torch.float64, device=DEVICE)
+    generator, seen = torch.Generator().manual_seed(2), []
+    uses = [
+        [OuterUse(*(torch.randn(2, 1, size, generator=generator).to(DEVICE) for size in parameter.shape))]
+        for parameter in parameters
+    ]
+
+    def without_noise(sums, out, shift, scale):
+        seen.append(sums.dtype)
+        steps = sums if sums.dtype == torch.int32 else (sums + (1 << (shift - 1))) >> shift
+        out.copy_(steps * scale)
+        return lambda: None
+
+    monkeypatch.setattr(total._noise, "release", without_noise)
+    total.add(uses, weights, 0.7)
+    alone, *_ = total.release(0.7)
+    total.add(uses, weights, 0.7)
+    total.add(uses, torch.zeros_like(weights), 0.7)
+    together, *_ = total.release(0.7)
+    assert seen == [torch.int32, torch.int64]
+    assert all(one.any() and torch.equal(one, other) for one, other in zip(alone, together, strict=True))
+
+
 @pytest.mark.parametrize(
     ("positions", "rows", "columns", "problem"),
     [
