@@ -132,15 +132,6 @@ def test_what_parts_read_and_return_is_held_until_they_are_waited_for(clocks):
     assert returned() is None
 
 
-def test_results_one_ahead_are_waited_for_and_the_next_is_not(clocks):
-    with SideStreams(1) as streams:
-        parts = [partial(clocks.work, place) for place in range(4)]
-        for place, _ in enumerate(streams.one_ahead(parts)):
-            before = clocks.work(f"use of {place}")
-            assert place in before
-            assert place + 1 not in before
-
-
 def integer_sum():
     plan = DevicePlan(
         batch=20, population=1000, steps=50, epsilon=1, delta=1e-5, size=12, clipping=FlatClipping(0.7)
