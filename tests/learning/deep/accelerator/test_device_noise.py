@@ -256,3 +256,25 @@ def test_every_step_has_a_key_of_its_own():
 
 def test_cut_points_have_36_bits_at_first():
     assert int(noise_tables().cuts[:, 0].max()).bit_length() <= CUT_BITS
+
+
+@pytest.mark.parametrize("above", [0, 1])
+def test_the_first_word_of_the_rest_is_where_its_cells_begin(above):
+    """A limit is planted that is a word, or one more: it is of the rest, or looked up."""
+    assert noise_with(KEY)._limit == noise_tables().decided << 16
+    noise, word = noise_with(KEY), int(words_of(KEY, 0, 1)[0])
+    assert word >> 16 < noise_tables().decided
+    noise._limit = word + above
+    looked_up = (int(noise_tables().blocks[word >> 16]) << 16) + (word & 0xFFFF)
+    expected = looked_up if above else rest_draw(KEY, 0, 0, noise_tables())
+    assert released(noise, zeros(1), scale=1.0)[0] == as_floats(expected)
+
+
+def test_a_key_is_all_that_was_drawn_for_it():
+    noise = DeviceNoise(DEVICE)
+    with replay(3):
+        noise.renew(current())
+    with replay(3):
+        words = current().words(4)
+    assert noise._key.cpu().numpy().tobytes() == words.tobytes()
+    assert len(set(noise._key.tolist())) == 8

@@ -159,6 +159,24 @@ def test_no_more_is_written_than_there_are_sums():
     assert (out[:300] != -1).all()
 
 
+@pytest.mark.parametrize("above", [0, 1])
+def test_every_trial_of_a_block_has_digits_of_its_own(above):
+    """Cut points are planted that tie to 164 bits with trials after the first, or are one more."""
+    noise, listed = listed_everywhere(1)
+    chosen = [int(number) for number in listed if 0 < refusals(number) < 4]
+    cuts, usual = noise_tables().cuts.copy(), noise_tables()
+    for number in chosen:
+        place, lane = divmod(number, LANES)
+        i = refusals(number)
+        one, two = (int(word) for word in words_of(KEY, lane, 1, 1 + place)[4 * i : 4 * i + 2])
+        more = words_of(KEY, lane, 1, 17 + place)[4 * i : 4 * i + 4]
+        digits = sum(int(word) << 32 * (3 - k) for k, word in enumerate(more)) + above
+        cuts[one >> 21] = (one & 0xFFFFF) << 16 | (two & 0xFFFF), digits >> 64, digits & (2**64 - 1)
+    noise._cuts = torch.from_numpy(cuts.view("int64")).to(DEVICE)
+    expected = [drawn(number, replace(usual, cuts=cuts)) for number in chosen]
+    assert np.array_equal(released(noise, zeros(PROGRAM), scale=1.0)[chosen], as_floats(expected))
+
+
 def product(one, other):
     return one * other >> 62
 
