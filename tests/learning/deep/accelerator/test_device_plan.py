@@ -86,9 +86,9 @@ def test_an_adaptive_bound_is_paid_for():
     [
         ({"epsilon": 40, "steps": 1}, "hardly any"),
         ({"epsilon": 0.05, "batch": 1000}, "more noise"),
-        ({"epsilon": 0.15, "batch": 1000, "size": 2**30}, "rounding"),
+        ({"epsilon": 0.15, "batch": 1000, "size": 2**30 - 1}, "rounding"),
         ({"delta": 2.0**-58}, "too small"),
-        ({"size": 2**30 + 1}, "too many trained numbers"),
+        ({"size": 2**30}, "too many trained numbers"),
         ({"population": 2**28, "batch": 2**22}, "too many examples"),
     ],
 )

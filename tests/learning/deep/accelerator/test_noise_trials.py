@@ -8,6 +8,8 @@ import mpmath
 import numpy as np
 import pytest
 import torch
+import triton
+import triton.language as tl
 from scipy import stats
 
 from discreet.learning.deep.accelerator import device_noise, noise_trials
@@ -23,6 +25,7 @@ from learning.deep.accelerator.test_device_noise import (
     noise_with,
     released,
     rest_draw,
+    share,
     trial,
     words_of,
     zeros,
@@ -211,3 +214,48 @@ def test_doubt_is_wider_than_what_62_bits_may_be_off():
     noise._first = program * LANES
     found = released(noise, zeros(PROGRAM), scale=1.0)[inside]
     assert found == as_floats(~magnitude if one >> 20 & 1 else magnitude)
+
+
+@triton.jit
+def _decide(words, noise, out, count: tl.constexpr):
+    """Decide made-up trials, as the first of their blocks: twelve words of each."""
+    others, cuts, shares, powers = noise
+    place = words + 12 * tl.arange(0, count)
+    taken = (
+        (_word(place), _word(place + 1), _word(place + 2), _word(place + 3)),
+        (_word(place + 4), _word(place + 5), _word(place + 6), _word(place + 7)),
+        (_word(place + 8), _word(place + 9), _word(place + 10), _word(place + 11)),
+    )
+    _, is_taken = noise_trials._long_trial(taken[0], taken[1], taken[2], 0, others, cuts, shares, powers)
+    tl.store(out + tl.arange(0, count), is_taken.to(tl.int32))
+
+
+@triton.jit
+def _word(place):
+    return tl.load(place).to(tl.uint32, bitcast=True)
+
+
+def test_trials_are_decided_to_94_bits_at_their_limit():
+    """U is just below or just above it, in blocks near and far and at offsets of all sizes."""
+    tables = noise_tables()
+    blocks = [block for block in (*range(0, 600, 41), 2047) if int(tables.cuts[block, 0]) > 0]
+    places = list(zip(blocks, (1, 77, 4096, 2**15, 2**16 - 2, 2**16 - 1, 31_337) * 3, strict=False))
+    assert len(places) > 8
+    rows, expected = [], []
+    for block, offset in places:
+        with mpmath.workprec(400):
+            odd, first = 2 * (block << 16 | offset) + 1, 2 * (block << 16) + 1
+            power = mpmath.exp(-mpmath.mpf(odd * odd - first * first) / 2**49)
+            part = share(block, tables)
+            limit = int(mpmath.floor((power - part) / (1 - part) * 2**124))
+        for uniform, is_taken in ((limit - 2**30, 1), (limit + 2**30, 0)):
+            high, low = uniform >> 62 << 2, (uniform & (2**62 - 1)) << 2
+            words = [block << 21, offset << 16, high >> 32, high & (2**32 - 1), 0, 0, 0, 0]
+            rows.append([*words, low >> 32, low & (2**32 - 1), 0, 0])
+            expected.append(is_taken)
+    count = 64
+    rows += [rows[0]] * (count - len(rows))
+    words = torch.from_numpy(np.array(rows, np.uint32).view(np.int32)).to(DEVICE)
+    noise, out = noise_with(KEY), torch.zeros(count, dtype=torch.int32, device=DEVICE)
+    _decide[(1,)](words, (noise._others, noise._cuts, noise._shares, noise._powers), out, count=count)
+    assert out[: len(expected)].tolist() == expected

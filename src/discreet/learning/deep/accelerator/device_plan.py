@@ -53,8 +53,8 @@ class DevicePlan(TrainingPlan):
 
     def _length(self, ratio: float, people: int, examples: int, size: int) -> int:
         """Return the largest sensitivity for which the noise is enough, with a count of any weight."""
-        if size > _MOST_SIZE:
-            raise ParameterError("model", "has too many trained numbers", "at most 2^30 on an accelerator")
+        if size >= _MOST_SIZE:
+            raise ParameterError("model", "has too many trained numbers", "fewer than 2^30 on an accelerator")
         check_population(people, examples)
         enough = VARIANCE / ((1 + 2 * _CLOSENESS) * Fraction(ratio) ** 2)
         length = isqrt(int(enough)) - 2

@@ -195,12 +195,14 @@ class IntegerSum:
     def release(self, bound: float) -> tuple[list[Tensor], float, bool]:
         """Return the noisy mean gradients, the next bound, and whether the noise was private."""
         is_private_noise = self.draw_key()
-        if self._waiting is None or self._has_sums:
-            self.settle()
-            found, count = self._release_total(self._scale(bound))
-        else:
-            found, count = self._release_batch(self._waiting, self._scale(bound))
-        self._noise.forget()
+        try:
+            if self._waiting is None or self._has_sums:
+                self.settle()
+                found, count = self._release_total(self._scale(bound))
+            else:
+                found, count = self._release_batch(self._waiting, self._scale(bound))
+        finally:
+            self._noise.forget()
         self.cleared()  # nothing that is private stays behind
         plan = self._plan
         if isinstance(plan.clipping, AdaptiveClipping):
@@ -217,8 +219,10 @@ class IntegerSum:
 
     def release_alone(self, batch: MeasuredBatch, bound: float) -> list[Tensor]:
         """Return the noisy mean gradients of a step of one batch, under the key that was drawn last."""
-        found, _ = self._release_batch(batch, self._scale(bound))
-        self._noise.forget()
+        try:
+            found, _ = self._release_batch(batch, self._scale(bound))
+        finally:
+            self._noise.forget()
         return found
 
     def _scale(self, bound: float) -> float:
