@@ -118,6 +118,16 @@ def test_a_word_in_ninety_is_of_the_rest_and_drawn_by_trials():
     assert np.array_equal(released(noise_with(KEY), zeros(2 * PROGRAM), scale=1.0), as_floats(expected))
 
 
+def test_no_sum_is_written_before_its_noise_is_drawn():
+    """What the first program leaves to the second is not there yet, not even with little noise."""
+    _, rest = expected_noise(KEY, PROGRAM)
+    out = torch.full((PROGRAM,), torch.nan, device=DEVICE)
+    draw_rest = noise_with(KEY).release(zeros(PROGRAM), out, 6, 1.0)
+    assert np.flatnonzero(np.isnan(out.cpu().numpy())).tolist() == rest
+    draw_rest()
+    assert not out.isnan().any()
+
+
 def in_doubt(monkeypatch, margin):
     """Let so many units more be in doubt when the rest is drawn."""
     kernel = device_noise.draw_rest

@@ -127,8 +127,9 @@ def _release_kernel(
         block = tl.load(blocks + (words[j] >> 16)).to(tl.int32)
         noise = (block << 16) | (words[j] & 0xFFFF).to(tl.int32)
         place = lane + j * lanes
-        put(sums + start, out + start, place, place < left, noise, shift, scale)
-        many += (words[j] >= limit).to(tl.int32)
+        has_noise = words[j] < limit  # no sum is written without noise, not even to be overwritten
+        put(sums + start, out + start, place, (place < left) & has_noise, noise, shift, scale)
+        many += 1 - has_noise.to(tl.int32)
     rank = tl.cumsum(many, 0) - many
     listed += program.to(tl.int64) * most
     for j in tl.static_range(16):
