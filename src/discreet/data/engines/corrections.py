@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -57,9 +58,9 @@ class Corrected:
         digits = self.f.substr(self.f.md5(text), 1, DIGITS)  # type: ignore[attr-defined]
         return sge.cast(self._number(digits), "bigint", dialect="duckdb")
 
+    @abstractmethod
     def _number(self, digits: sge.Expression) -> sge.Expression:
         """Return hexadecimal digits as something that becomes an integer."""
-        raise NotImplementedError
 
     def visit_IsNull(self, op: IsNull, *, arg: sge.Expression) -> sge.Expression:  # noqa: N802
         """Write IS NULL after a whole condition."""

@@ -147,6 +147,16 @@ def test_a_full_list_holds_128_draws_and_no_other_is_written():
     assert np.array_equal(found[listed], as_floats(expected))
 
 
+def test_a_draw_that_is_given_up_is_not_written():
+    """With shares of 1 no trial is accepted."""
+    noise = noise_with(KEY)
+    noise._shares = torch.zeros_like(noise._shares)
+    noise._shares[:, 0] = 2**62
+    out = torch.full((PROGRAM,), torch.nan, device=DEVICE)
+    noise.release(zeros(PROGRAM), out, 6, 1.0)()
+    assert np.flatnonzero(np.isnan(out.cpu().numpy())).tolist() == expected_noise(KEY, PROGRAM)[1]
+
+
 def test_lists_that_are_longer_than_usual_are_drawn_to_their_end():
     tables = replace(noise_tables(), decided=62_800)
     expected, rest = expected_noise(KEY, PROGRAM + 700, tables=tables)

@@ -250,6 +250,12 @@ def test_rows_in_another_order_are_seen(count):
         read(model, *[torch.randn(count, 3) for _ in range(3)])
 
 
+def privately(model, people, **sizes):
+    inputs = (torch.randn(people, 3),)
+    inner = torch.optim.SGD(model.parameters(), lr=0.1)
+    return private(inner, model, inputs, epsilon=2, delta=1e-5, **sizes)
+
+
 def train(optimizer, losses):
     for (rows,) in optimizer.batches():
         optimizer.step(losses(rows))
@@ -259,16 +265,7 @@ def train(optimizer, losses):
 def test_a_run_refuses_mixed_examples_however_small_its_batches_are(batch):
     torch.manual_seed(5)
     model = Contrastive()
-    optimizer = private(
-        torch.optim.SGD(model.parameters(), lr=0.1),
-        model,
-        (torch.randn(100, 3),),
-        epsilon=2,
-        delta=1e-5,
-        batch=batch,
-        steps=30,
-        physical=128,
-    )
+    optimizer = privately(model, 100, batch=batch, steps=30, physical=128)
     with pytest.raises(ParameterError, match="mixes examples"):
         train(optimizer, lambda rows: contrasted(model(rows), 0))
     assert optimizer.taken < 30
@@ -287,15 +284,7 @@ def test_a_buffer_that_is_written_through_data_is_refused():
             return self.layer(x)
 
     model = Averaging()
-    optimizer = private(
-        torch.optim.SGD(model.parameters(), lr=0.1),
-        model,
-        (torch.randn(100, 3),),
-        epsilon=2,
-        delta=1e-5,
-        batch=20,
-        steps=3,
-    )
+    optimizer = privately(model, 100, batch=20, steps=3)
     with pytest.raises(ParameterError, match="changes a buffer"):
         train(optimizer, lambda rows: model(rows)[:, 0] ** 2)
     optimizer.close()
@@ -305,16 +294,7 @@ def test_a_compiled_run_is_tried_out_even_if_its_first_step_has_nobody():
     """When it begins to be compiled is public: it does not wait for examples."""
     torch.manual_seed(6)
     model = Contrastive()
-    optimizer = private(
-        torch.optim.SGD(model.parameters(), lr=0.1),
-        model,
-        (torch.randn(1000, 3),),
-        epsilon=2,
-        delta=1e-5,
-        batch=1,
-        steps=60,
-        physical=16,
-    )
+    optimizer = privately(model, 1000, batch=1, steps=60, physical=16)
     steps = optimizer.run(lambda rows: contrasted(model(rows), 0), compiler=lambda graph: graph)
     with pytest.raises(ParameterError, match="mixes examples"):
         list(steps)

@@ -180,4 +180,5 @@ def draw_rest(
                     noise = tl.where((still & (taken >> i)) == 1, found, noise)
                     still &= ~(taken >> i)
         position = program.to(tl.int64) * (16 * lanes) + place
-        put(sums, out, position, (item < many) & (position < count), noise, shift, scale)
+        has_noise = (item < many) & (still == 0)
+        put(sums, out, position, has_noise & (position < count), noise, shift, scale)
