@@ -6,6 +6,7 @@ replays the draws of its people), ``epochs`` (correlated noise), ``slots`` (and 
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import nullcontext
 from pathlib import Path
@@ -14,10 +15,14 @@ import numpy as np
 import torch
 from torch import distributed, nn
 
+from discreet.errors import ParameterError
 from discreet.learning.deep import clipped_sum
 from discreet.learning.deep.private import private
 from discreet.learning.deep.private_epochs import private_epochs
 from discreet.noise import replay
+
+REFUSED = 3
+"""What a process ends with whose parameters were refused."""
 
 
 class NoNoise:
@@ -69,4 +74,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except ParameterError:
+        os._exit(REFUSED)  # at an ordinary exit threads of the group may abort the process
