@@ -93,17 +93,22 @@ class ExampleRows:
     def _read(self, places: Integers) -> Any:
         missing = self._size - len(places)
         if self._tensors is not None:
-            return [_chosen(tensor, torch.from_numpy(places), missing) for tensor in self._tensors]
+            sent = _sent(torch.from_numpy(places), {tensor.device for tensor in self._tensors})
+            return [_chosen(tensor, sent[tensor.device], missing) for tensor in self._tensors]
         rows = self._collate([*(self._data[int(place)] for place in places), *[self._blank] * missing])
         if _shapes(rows) != self._shapes:
             raise ParameterError("collate", "makes batches of other shapes or types than of blanks", _SHAPES)
         return rows
 
 
+def _sent(places: Tensor, devices: set[torch.device]) -> dict[torch.device, Tensor]:
+    """Return the places on each device; a device is not waited for."""
+    pinned = places.pin_memory() if any(device.type == "cuda" for device in devices) else places
+    return {device: pinned.to(device, non_blocking=True) for device in devices}
+
+
 def _chosen(tensor: Tensor, places: Tensor, missing: int) -> Tensor:
-    """Return the rows at some places, and zeros after them; a device is not waited for."""
-    if tensor.is_cuda:
-        places = places.pin_memory().to(tensor.device, non_blocking=True)
+    """Return the rows at some places, and zeros after them."""
     found = tensor.index_select(0, places)
     return torch.cat([found, tensor.new_zeros((missing, *tensor.shape[1:]))]) if missing else found
 

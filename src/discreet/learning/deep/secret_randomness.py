@@ -38,7 +38,7 @@ class SecretRandomness:
         self._outside = _states()
         source = current()
         state = torch.Generator().get_state()
-        state.numpy()[_WORDS].view(np.uint64)[:] = uniform_below(2**32, 624, source)
+        state.numpy()[_WORDS].view(np.uint64)[:] = source.words(312).view(np.uint32)
         torch.set_rng_state(state)
         for seed_generator in _seeded_devices():
             high, low = uniform_below(2**32, 2, source).tolist()

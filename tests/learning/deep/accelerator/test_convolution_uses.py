@@ -34,6 +34,12 @@ CONVOLUTIONS = {
     "with reflections": (nn.Conv2d(9, 3, 3, padding=(2, 1), padding_mode="reflect"), (9, 6, 5)),
     "points": (nn.Conv2d(4, 3, 1), (4, 3, 5)),
 }
+FEW_POSITIONS = {
+    "images": (nn.Conv2d(30, 40, 3, stride=2, padding=1), (30, 5, 4)),
+    "sequences": (nn.Conv1d(30, 20, 3, dilation=2), (30, 7)),
+    "with reflections": (nn.Conv2d(40, 33, 2, padding=1, padding_mode="reflect"), (40, 2, 3)),
+    "a single position": (nn.Conv2d(40, 40, 2), (40, 2, 2)),
+}
 
 
 def numbers(layer, shape, many=4, seed=3):
@@ -55,6 +61,20 @@ def test_gradients_are_those_by_patches(name):
     found = convolution_uses(layer, inputs, slopes)
     expected = by_patches(layer, inputs, slopes)
     assert isinstance(found["weight"], TapRowsUse)
+    check_same(found, expected)
+
+
+@pytest.mark.parametrize("name", FEW_POSITIONS)
+def test_of_few_positions_slopes_and_patches_are_kept(name):
+    layer, shape = FEW_POSITIONS[name]
+    inputs, slopes = numbers(layer, shape)
+    found = convolution_uses(layer, inputs, slopes)
+    assert isinstance(found["weight"], OuterUse)
+    assert found["weight"].right.dtype == torch.bfloat16
+    check_same(found, by_patches(layer, inputs, slopes))
+
+
+def check_same(found, expected):
     for part in ("weight", "bias"):
         exact = expected[part].each()
         assert (found[part].each().cpu() - exact).norm() <= 0.006 * exact.norm()
@@ -65,11 +85,10 @@ def test_gradients_are_those_by_patches(name):
     [
         (nn.Conv3d(2, 3, 2), (2, 4, 5, 4)),
         (nn.Conv2d(4, 6, 3, groups=2), (4, 6, 5)),
-        (nn.Conv2d(40, 40, 2), (40, 2, 2)),
     ],
-    ids=["volumes", "groups", "a single position"],
+    ids=["volumes", "groups"],
 )
-def test_patches_are_taken_where_they_must_or_are_better(layer, shape):
+def test_patches_of_32_bits_are_taken_where_they_must(layer, shape):
     assert convolution_uses(layer, *numbers(layer, shape)) is None
 
 

@@ -11,6 +11,7 @@ from scipy import stats
 
 from discreet.learning.deep.accelerator import device_noise
 from discreet.learning.deep.accelerator.device_noise import DeviceNoise, blocks_for
+from discreet.learning.deep.accelerator.noisy_sums import NOT_DRAWN
 from discreet.noise import current, replay
 from discreet.noise.one_word_gaussian import CUT_BITS, noise_tables
 from significance import FALSE_ALARM
@@ -86,28 +87,14 @@ def noise_with(key):
     return noise
 
 
-def released(noise, sums, shift=6, scale=0.5):
-    out = torch.empty(sums.numel(), device=DEVICE)
-    noise.release(sums, out, shift, scale)()
-    return out.cpu().numpy()
-
-
-def zeros(count):
-    return torch.zeros(count, dtype=torch.int32, device=DEVICE)
-
-
-def as_floats(numbers, scale=1.0):
-    """Grid steps and a half, as the kernel rounds them: to floats, then with the half."""
-    rounded = np.asarray(numbers).astype(np.float32) * np.float32(scale)
-    return rounded + np.float32(0.5 * scale)
+def drawn_by(noise, count):
+    return noise.draw(count).cpu().numpy()
 
 
 @pytest.mark.parametrize("count", [1, PROGRAM + 1])
-def test_noise_is_added_to_the_nearest_integers(count):
-    sums = torch.arange(count, device=DEVICE) * 2**31 // 77 - 2**34
+def test_noise_is_that_of_the_words_of_the_cipher(count):
     noise = noise_with(KEY)
-    whole = ((sums.cpu().numpy() + 32) >> 6) + expected_noise(KEY, count)[0]
-    assert np.array_equal(released(noise, sums), as_floats(whole, 0.5))
+    assert np.array_equal(drawn_by(noise, count), expected_noise(KEY, count)[0])
     noise.forget()
     assert not noise._key.any()  # the noise cannot be drawn again
 
@@ -115,17 +102,21 @@ def test_noise_is_added_to_the_nearest_integers(count):
 def test_a_word_in_ninety_is_of_the_rest_and_drawn_by_trials():
     expected, rest = expected_noise(KEY, 2 * PROGRAM)
     assert 20 < len(rest) < 80
-    assert np.array_equal(released(noise_with(KEY), zeros(2 * PROGRAM), scale=1.0), as_floats(expected))
+    assert np.array_equal(drawn_by(noise_with(KEY), 2 * PROGRAM), expected)
 
 
-def test_no_sum_is_written_before_its_noise_is_drawn():
-    """What the first program leaves to the second is not there yet, not even with little noise."""
+def test_what_is_of_the_rest_is_not_drawn_before_its_trials(monkeypatch):
+    """What the first program leaves to the second is marked, so that no sum is released there."""
     _, rest = expected_noise(KEY, PROGRAM)
-    out = torch.full((PROGRAM,), torch.nan, device=DEVICE)
-    draw_rest = noise_with(KEY).release(zeros(PROGRAM), out, 6, 1.0)
-    assert np.flatnonzero(np.isnan(out.cpu().numpy())).tolist() == rest
-    draw_rest()
-    assert not out.isnan().any()
+    monkeypatch.setattr(device_noise, "draw_rest", Nothing())
+    assert np.flatnonzero(drawn_by(noise_with(KEY), PROGRAM) == NOT_DRAWN).tolist() == rest
+
+
+class Nothing:
+    """A program that does nothing."""
+
+    def __getitem__(self, grid):
+        return lambda *given, **options: None
 
 
 def in_doubt(monkeypatch, margin):
@@ -144,7 +135,7 @@ def test_twice_as_many_bits_decide_the_same(margin, monkeypatch):
     """What is in doubt once in 2^56 trials is made usual: all trials, or some of them, are decided so."""
     in_doubt(monkeypatch, margin)
     expected, _ = expected_noise(KEY, PROGRAM)
-    assert np.array_equal(released(noise_with(KEY), zeros(PROGRAM), scale=1.0), as_floats(expected))
+    assert np.array_equal(drawn_by(noise_with(KEY), PROGRAM), expected)
 
 
 @pytest.mark.parametrize("more_bits", [0, 64, 128])
@@ -166,7 +157,7 @@ def test_a_position_that_is_the_cut_is_decided_by_more_words(more_bits, above):
     assert again == rest
     noise = noise_with(KEY)
     noise._cuts = torch.from_numpy(cuts.view("int64")).to(DEVICE)
-    assert np.array_equal(released(noise, zeros(PROGRAM), scale=1.0), as_floats(expected))
+    assert np.array_equal(drawn_by(noise, PROGRAM), expected)
 
 
 def test_a_candidate_on_the_edge_is_decided_by_all_bits():
@@ -190,23 +181,18 @@ def test_a_candidate_on_the_edge_is_decided_by_all_bits():
         shares[block] = part >> 62, part & (2**62 - 1)
         noise = noise_with(KEY)
         noise._shares = torch.from_numpy(shares.view("int64")).to(DEVICE)
-        found.append(released(noise, zeros(PROGRAM), scale=1.0)[rest[0]])
+        found.append(drawn_by(noise, PROGRAM)[rest[0]])
     magnitude = block << 16 | two >> 16
-    candidate = as_floats(~magnitude if one >> 20 & 1 else magnitude)
+    candidate = ~magnitude if one >> 20 & 1 else magnitude
     assert found[0] == candidate
     assert found[1] != candidate
 
 
-def test_sums_in_grid_steps_get_the_same_noise():
-    steps = torch.arange(-700, 700, device=DEVICE, dtype=torch.int32)
-    assert np.array_equal(released(noise_with(KEY), steps), released(noise_with(KEY), steps.long() << 6))
-
-
-def test_what_is_released_later_has_other_blocks_until_a_new_key():
+def test_what_is_drawn_later_has_other_blocks_until_a_new_key():
     noise = noise_with(KEY)
-    first, second = (released(noise, zeros(PROGRAM + 1), scale=1.0) for _ in range(2))
-    assert np.array_equal(first, as_floats(expected_noise(KEY, PROGRAM + 1)[0]))
-    assert np.array_equal(second, as_floats(expected_noise(KEY, PROGRAM + 1, 2 * LANES)[0]))
+    first, second = (drawn_by(noise, PROGRAM + 1) for _ in range(2))
+    assert np.array_equal(first, expected_noise(KEY, PROGRAM + 1)[0])
+    assert np.array_equal(second, expected_noise(KEY, PROGRAM + 1, 2 * LANES)[0])
     noise.forget()
     assert noise._first == 0
 
@@ -214,27 +200,21 @@ def test_what_is_released_later_has_other_blocks_until_a_new_key():
 def test_a_key_is_for_so_many_blocks():
     noise = noise_with(KEY)
     noise._first = 2**32 - LANES
-    released(noise, zeros(PROGRAM))
+    drawn_by(noise, PROGRAM)
     with pytest.raises(OverflowError, match="one key"):
-        released(noise, zeros(1))
+        drawn_by(noise, 1)
 
 
-def test_long_sums_are_not_cut_off():
-    sums = torch.tensor([2**50, -(2**50), 0], device=DEVICE)
-    expected = np.array([2**44, -(2**44), 0]) + expected_noise(KEY, 3)[0]
-    assert np.array_equal(released(noise_with(KEY), sums), as_floats(expected, 0.5))
-
-
-def test_nothing_is_released_of_nothing():
+def test_nothing_is_drawn_for_nothing():
     noise = noise_with(KEY)
-    assert len(released(noise, torch.zeros(0, dtype=torch.int64, device=DEVICE))) == 0
+    assert len(drawn_by(noise, 0)) == 0
     assert noise._first == 0
 
 
 @pytest.mark.statistical
 def test_draws_have_the_law_and_the_rest_its_own():
     count = 20 * PROGRAM
-    drawn = released(noise_with(KEY), zeros(count), scale=2.0**-23)
+    drawn = drawn_by(noise_with(KEY), count) * 2.0**-23
     edges = stats.norm.ppf(np.linspace(0, 1, 65))
     assert stats.chisquare(np.histogram(drawn, edges)[0]).pvalue > FALSE_ALARM
     words = words_of(KEY, 0, blocks_for(count)).reshape(-1, LANES, DRAWS).transpose(0, 2, 1).reshape(-1)
@@ -277,7 +257,7 @@ def test_the_first_word_of_the_rest_is_where_its_cells_begin(above):
     noise._limit = word + above
     looked_up = (int(noise_tables().blocks[word >> 16]) << 16) + (word & 0xFFFF)
     expected = looked_up if above else rest_draw(KEY, 0, 0, noise_tables())
-    assert released(noise, zeros(1), scale=1.0)[0] == as_floats(expected)
+    assert drawn_by(noise, 1)[0] == expected
 
 
 def test_a_key_is_all_that_was_drawn_for_it():

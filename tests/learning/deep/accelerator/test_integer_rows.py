@@ -14,12 +14,15 @@ DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def test_rounding_leaves_gradients_of_a_transformer_nearly_as_they_are():
-    """Of a layer of GPT-2 with 128 positions, in which all of a gradient lies, a few percent."""
-    generator = torch.Generator().manual_seed(1)
-    left = torch.randn(1, 128, 768, generator=generator).to(DEVICE)
-    right = torch.randn(1, 128, 192, generator=generator).to(DEVICE)
-    form = integer_form(OuterUse(left, right))
-    assert float(form.rounding()[0]) < 0.005 * 2**30
+    """Of 12 layers of GPT-2, in which all of a gradient lies, less than half a percent."""
+    sizes = [(2304, 768), (768, 768), (3072, 768), (768, 3072)] * 12
+    forms = [
+        integer_form(
+            OuterUse(torch.ones(1, 2, rows, device=DEVICE), torch.ones(1, 2, columns, device=DEVICE))
+        )
+        for rows, columns in sizes[:4]
+    ]
+    assert (12 * sum(form.rounding() ** 2 for form in forms)) ** 0.5 < 0.005 * 2**29
 
 
 def test_norms_of_outer_products_are_from_above():
@@ -50,26 +53,22 @@ def test_rows_are_kept_as_they_are():
     assert 1.5 <= form.rounding() < 1.6
 
 
-@pytest.mark.parametrize("rows", [1, 2, 16, 17, 300])
-def test_the_worst_rounding_bounds_that_of_any_numbers(rows):
-    use = OuterUse(torch.ones(1, 3, rows, device=DEVICE), torch.full((1, 3, 5), 127.0, device=DEVICE))
-    form = integer_form(use)
-    assert float(form.rounding()[0]) <= form.worst_rounding * (1 + 1e-12)
-    assert float(form.rounding()[0]) >= 0.99 * form.worst_rounding
-
-
-def test_only_sums_of_large_matrices_may_be_cut_off():
+@pytest.mark.parametrize("positions", [1, 3])
+def test_only_sums_of_large_matrices_may_be_cut_off(positions):
     def form(rows):
-        return integer_form(
-            OuterUse(torch.ones(1, 1, rows, device=DEVICE), torch.ones(1, 1, 256, device=DEVICE))
+        left, right = (
+            torch.ones(1, positions, rows, device=DEVICE),
+            torch.ones(1, positions, 256, device=DEVICE),
         )
+        return integer_form(OuterUse(left, right))
 
-    assert not form(255).has_steps
-    assert form(256).has_steps
+    assert not form(255).is_released_in_place
+    assert form(256).is_released_in_place
 
 
-def test_rows_in_grid_steps_are_their_sum_rounded():
+def test_rows_are_released_as_their_sum_rounded():
     form = integer_form(RowsUse(torch.tensor([[3.0, -3.0], [2.0, 2.0**20]], device=DEVICE)))
-    steps = torch.zeros(2, dtype=torch.int32, device=DEVICE)
-    form.write_to(steps, torch.tensor([5.0, 2.0**20], dtype=torch.float64, device=DEVICE), 3)
-    assert steps.tolist() == [(15 + 2**21 + 4) >> 3, 2**30]
+    noise = torch.tensor([100, -200], dtype=torch.int32, device=DEVICE)
+    form.release_to(noise, torch.tensor([5.0, 2.0**20], dtype=torch.float64, device=DEVICE), 3, 1.0)
+    steps = [(15 + 2**21 + 4) >> 3, 2**37]
+    assert noise.view(torch.float32).tolist() == [steps[0] + 100.5, float(steps[1])]

@@ -13,22 +13,21 @@ import triton.language as tl
 from scipy import stats
 
 from discreet.learning.deep.accelerator import device_noise, noise_trials
+from discreet.learning.deep.accelerator.noisy_sums import NOT_DRAWN
 from discreet.noise.one_word_gaussian import BLOCKS, CELLS, noise_tables
 from learning.deep.accelerator.test_device_noise import (
     DEVICE,
     KEY,
     LANES,
     PROGRAM,
-    as_floats,
+    drawn_by,
     expected_noise,
     in_doubt,
     noise_with,
-    released,
     rest_draw,
     share,
     trial,
     words_of,
-    zeros,
 )
 
 
@@ -65,9 +64,9 @@ def test_a_draw_whose_first_trials_are_refused_goes_on_with_other_words(margin, 
     noise._first = 9 * LANES
     late = [int(number) for number in listed if refusals(number + 9 * PROGRAM) == 4]
     assert len(late) == 2
-    found = released(noise, zeros(2 * PROGRAM), scale=1.0)
+    found = drawn_by(noise, 2 * PROGRAM)
     expected = [drawn(number + 9 * PROGRAM, noise_tables()) for number in late]
-    assert np.array_equal(found[late], as_floats(expected))
+    assert np.array_equal(found[late], expected)
 
 
 def late_trial():
@@ -94,7 +93,7 @@ def test_more_digits_of_a_late_trial_are_those_of_its_turn(above):
     noise._cuts = torch.from_numpy(cuts.view("int64")).to(DEVICE)
     place, lane = divmod(inside, LANES)
     expected = rest_draw(KEY, program * LANES + lane, place, replace(usual, cuts=cuts))
-    assert released(noise, zeros(PROGRAM), scale=1.0)[inside] == as_floats(expected)
+    assert drawn_by(noise, PROGRAM)[inside] == expected
 
 
 def test_more_bits_of_a_late_trial_are_those_of_its_turn():
@@ -116,8 +115,8 @@ def test_more_bits_of_a_late_trial_are_those_of_its_turn():
         noise, _ = listed_everywhere(1)
         noise._first = program * LANES
         noise._shares = torch.from_numpy(shares.view("int64")).to(DEVICE)
-        found.append(released(noise, zeros(PROGRAM), scale=1.0)[inside])
-    candidate = as_floats(~magnitude if one >> 20 & 1 else magnitude)
+        found.append(drawn_by(noise, PROGRAM)[inside])
+    candidate = ~magnitude if one >> 20 & 1 else magnitude
     assert found[0] == candidate
     assert found[1] != candidate
 
@@ -136,25 +135,22 @@ def test_so_many_trials_and_so_long_a_list_are_enough():
     assert stats.binom.logsf(device_noise._MOST_REST, PROGRAM, rest / CELLS) < -160 * np.log(2)
 
 
-def test_a_full_list_holds_128_draws_and_no_other_is_written():
+def test_a_full_list_holds_128_draws_and_no_other_is_drawn():
     """All 2048 words of a program are called rest: the first are drawn so."""
     noise, listed = listed_everywhere(2)
-    out = torch.full((2 * PROGRAM,), torch.nan, device=DEVICE)
-    noise.release(zeros(2 * PROGRAM), out, 6, 1.0)()
-    found = out.cpu().numpy()
-    assert np.array_equal(np.flatnonzero(~np.isnan(found)), np.sort(listed))
+    found = drawn_by(noise, 2 * PROGRAM)
+    assert np.array_equal(np.flatnonzero(found != NOT_DRAWN), np.sort(listed))
     expected = np.array([drawn(number, noise_tables()) for number in listed])
-    assert np.array_equal(found[listed], as_floats(expected))
+    assert np.array_equal(found[listed], expected)
 
 
-def test_a_draw_that_is_given_up_is_not_written():
+def test_a_draw_that_is_given_up_is_marked():
     """With shares of 1 no trial is accepted."""
     noise = noise_with(KEY)
     noise._shares = torch.zeros_like(noise._shares)
     noise._shares[:, 0] = 2**62
-    out = torch.full((PROGRAM,), torch.nan, device=DEVICE)
-    noise.release(zeros(PROGRAM), out, 6, 1.0)()
-    assert np.flatnonzero(np.isnan(out.cpu().numpy())).tolist() == expected_noise(KEY, PROGRAM)[1]
+    found = drawn_by(noise, PROGRAM)
+    assert np.flatnonzero(found == NOT_DRAWN).tolist() == expected_noise(KEY, PROGRAM)[1]
 
 
 def test_lists_that_are_longer_than_usual_are_drawn_to_their_end():
@@ -163,16 +159,23 @@ def test_lists_that_are_longer_than_usual_are_drawn_to_their_end():
     assert 64 < sum(number < PROGRAM for number in rest) <= 128
     noise = noise_with(KEY)
     noise._limit = tables.decided << 16
-    assert np.array_equal(released(noise, zeros(PROGRAM + 700), scale=1.0), as_floats(expected))
+    assert np.array_equal(drawn_by(noise, PROGRAM + 700), expected)
 
 
-def test_no_more_is_written_than_there_are_sums():
+def test_no_more_is_written_than_is_asked_for(monkeypatch):
     """Draws are for 2048 numbers, of the rest as well, and there are 300."""
+    whole = torch.full((PROGRAM,), 77, dtype=torch.int32, device=DEVICE)
+    honest = torch.empty
     listing, listed = listed_everywhere(1)
-    for noise, written in ((noise_with(KEY), range(300)), (listing, np.sort(listed[listed < 300]))):
-        out = torch.full((PROGRAM,), torch.nan, device=DEVICE)
-        noise.release(zeros(300), out[:300], 6, 1.0)()
-        assert np.flatnonzero(~np.isnan(out.cpu().numpy())).tolist() == list(written)
+    for noise, expected in ((noise_with(KEY), range(300)), (listing, np.sort(listed[listed < 300]))):
+        whole.fill_(77)
+        monkeypatch.setattr(
+            torch, "empty", lambda *size, **kind: whole[:300] if size == (300,) else honest(*size, **kind)
+        )
+        found = noise.draw(300).cpu().numpy()
+        monkeypatch.undo()
+        assert np.flatnonzero(found != NOT_DRAWN).tolist() == list(expected)
+        assert (whole[300:] == 77).all()
 
 
 @pytest.mark.parametrize("above", [0, 1])
@@ -190,7 +193,7 @@ def test_every_trial_of_a_block_has_digits_of_its_own(above):
         cuts[one >> 21] = (one & 0xFFFFF) << 16 | (two & 0xFFFF), digits >> 64, digits & (2**64 - 1)
     noise._cuts = torch.from_numpy(cuts.view("int64")).to(DEVICE)
     expected = [drawn(number, replace(usual, cuts=cuts)) for number in chosen]
-    assert np.array_equal(released(noise, zeros(PROGRAM), scale=1.0)[chosen], as_floats(expected))
+    assert np.array_equal(drawn_by(noise, PROGRAM)[chosen], expected)
 
 
 def product(one, other):
@@ -225,8 +228,8 @@ def test_doubt_is_wider_than_what_62_bits_may_be_off():
     noise._shares = torch.from_numpy(shares.view("int64")).to(DEVICE)
     magnitude = block << 16 | two >> 16
     noise._first = program * LANES
-    found = released(noise, zeros(PROGRAM), scale=1.0)[inside]
-    assert found == as_floats(~magnitude if one >> 20 & 1 else magnitude)
+    found = drawn_by(noise, PROGRAM)[inside]
+    assert found == ~magnitude if one >> 20 & 1 else magnitude
 
 
 @triton.jit

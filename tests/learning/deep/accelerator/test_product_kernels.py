@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from discreet.learning.deep.accelerator.product_kernels import LARGEST, add_product, round_slopes
+from discreet.learning.deep.accelerator.noisy_sums import LARGEST, NOT_DRAWN
+from discreet.learning.deep.accelerator.product_kernels import add_product, release_product, round_slopes
 
 # NumPy, which interprets the kernels where there is no accelerator, tells of what is not a number.
 pytestmark = pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
@@ -28,18 +29,29 @@ def small(*shape, seed=1):
     return torch.randint(-128, 128, shape, generator=generator, dtype=torch.int8).to(DEVICE)
 
 
-@pytest.mark.parametrize("positions", [1, 3])
-def test_slopes_become_three_parts(positions):
-    slopes = numbers(22 * positions, 70).clamp(-1, 1).half()
+def in_steps(parts, inputs, shift):
+    """A product in grid steps, released in place of noise that is 0, without the half of its law."""
+    noise = torch.zeros(len(parts) // 3 * len(inputs), dtype=torch.int32, device=DEVICE)
+    release_product(noise, parts, inputs, shift, 1.0)
+    return noise.view(torch.float32).cpu()
+
+
+def as_released(steps):
+    """Grid steps as floats, and the half of the noise's law: what floats do not hold is rounded."""
+    return steps.float() + 0.5
+
+
+def test_slopes_become_three_parts():
+    slopes = numbers(22, 70).clamp(-1, 1).half()
     one, two = numbers(len(slopes), seed=2).abs(), numbers(len(slopes), seed=3).abs()
     coefficients = numbers(22, seed=4, scale=100_000.0).double()
-    coefficients[2], slopes[2 * positions, 3] = 0, torch.nan
-    slopes[positions, :2], one[positions], two[positions] = torch.tensor([1.0, -1.0]).half(), 4.0, 1.0
+    coefficients[2], slopes[2, 3] = 0, torch.nan
+    slopes[1, :2], one[1], two[1] = torch.tensor([1.0, -1.0]).half(), 4.0, 1.0
     coefficients[1] = 8_300_000
     found = round_slopes(slopes, one, two, coefficients, 80, 2)
-    factor = one.double() * two * coefficients.repeat_interleave(positions) / 4
+    factor = one.double() * two * coefficients / 4
     expected = (slopes.double() * factor[:, None]).round()
-    expected[2 * positions : 3 * positions] = 0
+    expected[2] = 0
     assert expected.abs().max() == 8_300_000
     assert torch.equal(whole(found)[:, : len(slopes)].T.double(), expected.cpu())
     assert not found[:, len(slopes) :].any()
@@ -52,9 +64,19 @@ def test_products_are_added_exactly(rows, columns, places):
     total = torch.arange(rows * columns, device=DEVICE)
     add_product(total, parts, inputs, 2)
     assert torch.equal(total.cpu(), torch.arange(rows * columns) + 4 * expected.flatten())
-    steps = torch.full((rows * columns,), 77, dtype=torch.int32, device=DEVICE)
-    add_product(steps, parts, inputs, 7)
-    assert torch.equal(steps.cpu().long(), (4 * expected.flatten() + 256) >> 9)
+    assert torch.equal(in_steps(parts, inputs, 7), as_released((4 * expected.flatten() + 256) >> 9))
+
+
+def test_a_product_is_added_to_the_noise_that_is_there():
+    parts, inputs = small(30, 32), small(7, 32, seed=2)
+    noise = torch.arange(70, dtype=torch.int32, device=DEVICE) * 1000 - 30_000
+    noise[5] = NOT_DRAWN
+    place = noise.clone()
+    release_product(place, parts, inputs, 5, 0.25)
+    steps = (((whole(parts) @ inputs.cpu().long().T) + 16) >> 5).flatten()
+    expected = (steps + noise.cpu()).float() * 0.25 + 0.125
+    expected[5] = 0
+    assert torch.equal(place.view(torch.float32).cpu(), expected)
 
 
 def test_some_of_the_places_are_multiplied_where_they_are():
@@ -79,9 +101,7 @@ def test_grid_steps_are_cut_off_where_32_bits_end():
     parts = torch.full((3, 1024), -128, dtype=torch.int8, device=DEVICE)
     inputs = torch.full((2, 1024), 127, dtype=torch.int8, device=DEVICE)
     inputs[1] = -127
-    steps = torch.zeros(2, dtype=torch.int32, device=DEVICE)
-    add_product(steps, parts, inputs, 4)
-    assert steps.tolist() == [-LARGEST, LARGEST]
+    assert in_steps(parts, inputs, 4).tolist() == [-LARGEST, LARGEST]
 
 
 @pytest.mark.parametrize("shift", [1, 2, 7, 8, 9, 15, 16])
@@ -94,11 +114,9 @@ def test_grid_steps_are_rounded_and_cut_off_at_every_size(shift):
         parts[row + 64 * (row % 3) :: 192, :] = -128
     inputs = small(40, 16, seed=99)
     inputs[0], inputs[1] = 127, -127
-    steps = torch.zeros(64 * 40, dtype=torch.int32, device=DEVICE)
-    add_product(steps, parts, inputs, shift)
     exact = whole(parts) @ inputs.cpu().long().T
     expected = ((exact + (1 << (shift - 1))) >> shift).clamp(-LARGEST, LARGEST)
-    assert torch.equal(steps.cpu().long().reshape(64, 40), expected)
+    assert torch.equal(in_steps(parts, inputs, shift).reshape(64, 40), as_released(expected))
 
 
 def test_long_sums_are_cut_off_at_both_ends():
@@ -108,15 +126,12 @@ def test_long_sums_are_cut_off_at_both_ends():
     inputs = torch.full((2, places), 127, dtype=torch.int8, device=DEVICE)
     inputs[1] = -127
     for shift in (1, 14, 16):
-        steps = torch.zeros(4, dtype=torch.int32, device=DEVICE)
-        add_product(steps, parts, inputs, shift)
         exact = whole(parts) @ inputs.cpu().long().T
         expected = ((exact + (1 << (shift - 1))) >> shift).clamp(-LARGEST, LARGEST)
-        assert torch.equal(steps.cpu().long().reshape(2, 2), expected)
+        assert torch.equal(in_steps(parts, inputs, shift).reshape(2, 2), as_released(expected))
 
 
 @pytest.mark.parametrize("shift", [0, 17])
 def test_other_grid_steps_are_refused(shift):
-    steps = torch.zeros(1, dtype=torch.int32, device=DEVICE)
     with pytest.raises(ValueError, match="grid step"):
-        add_product(steps, small(3, 16), small(1, 16), shift)
+        in_steps(small(3, 16), small(1, 16), shift)

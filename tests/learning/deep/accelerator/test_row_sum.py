@@ -135,7 +135,7 @@ def test_look_ups_are_rounded_and_added_to_the_rows_that_were_read(columns, kind
         for position, row in enumerate(index[example].tolist()):
             for column, value in enumerate(slopes[example, position].tolist()):
                 expected[row][column] += round(Fraction(value) * Fraction(float(factors[example])))
-    add_rounded_look_ups(table, index.to(DEVICE, kind), slopes, factors)
+    add_rounded_look_ups(table, index.to(DEVICE, kind), slopes, factors, 0)
     assert table.tolist() == expected
 
 
@@ -144,8 +144,32 @@ def test_large_look_ups_that_cancel_do_so_to_the_last_integer():
     slopes[0, 1] *= -1
     table = torch.full((2, 3), 5, device=DEVICE)
     factor = torch.tensor([2.0**50], dtype=torch.float64, device=DEVICE)
-    add_rounded_look_ups(table, torch.ones(1, 2, dtype=torch.int64, device=DEVICE), slopes, factor)
+    add_rounded_look_ups(table, torch.ones(1, 2, dtype=torch.int64, device=DEVICE), slopes, factor, 0)
     assert (table == 5).all()
+
+
+@pytest.mark.parametrize("unit", [1, 7])
+def test_look_ups_are_rounded_to_a_unit_in_64_bits_or_in_32(unit):
+    slopes, index = numbers(3, 4, 5), torch.randint(0, 6, (3, 4), generator=torch.Generator().manual_seed(1))
+    factors = torch.tensor([2.0**20, 0.0, 2.0**19], dtype=torch.float64, device=DEVICE)
+    expected = [[0] * 5 for _ in range(6)]
+    for example in range(3):
+        for position, row in enumerate(index[example].tolist()):
+            for column, value in enumerate(slopes[example, position].tolist()):
+                expected[row][column] += round(Fraction(value) * Fraction(float(factors[example])) / 2**unit)
+    long, short = (torch.full((6, 5), 9, dtype=kind, device=DEVICE) for kind in (torch.int64, torch.int32))
+    for table in (long, short):
+        add_rounded_look_ups(table, index.to(DEVICE), slopes, factors, unit)
+    assert short.tolist() == [[value + 9 for value in row] for row in expected]
+    assert long.tolist() == [[(value << unit) + 9 for value in row] for row in expected]
+
+
+def test_look_ups_that_cancel_may_be_longer_than_32_bits():
+    slopes = torch.tensor([[[1.0], [-1.0], [2.0**-30]]], device=DEVICE)
+    table = torch.full((1, 1), 5, dtype=torch.int32, device=DEVICE)
+    factor = torch.tensor([2.0**45], dtype=torch.float64, device=DEVICE)
+    add_rounded_look_ups(table, torch.zeros(1, 3, dtype=torch.int64, device=DEVICE), slopes, factor, 7)
+    assert table.tolist() == [[5 + 2**8]]
 
 
 @pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16, torch.float64])

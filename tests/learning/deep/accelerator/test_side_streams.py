@@ -11,7 +11,7 @@ import torch
 from discreet.learning.deep.accelerator import integer_sum as integer_sum_module
 from discreet.learning.deep.accelerator.device_noise import DeviceNoise
 from discreet.learning.deep.accelerator.device_plan import DevicePlan
-from discreet.learning.deep.accelerator.integer_rows import _OuterForm, integer_form
+from discreet.learning.deep.accelerator.integer_rows import _SingleForm, integer_form
 from discreet.learning.deep.accelerator.integer_sum import IntegerSum
 from discreet.learning.deep.accelerator.side_streams import SideStreams
 from discreet.learning.deep.clipping import FlatClipping
@@ -140,9 +140,7 @@ def integer_sum():
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="streams are not those of an accelerator here")
-def test_what_is_kept_and_drawn_beside_is_there_before_it_is_measured_and_before_the_key_is_gone(
-    clocks, monkeypatch
-):
+def test_what_is_done_beside_is_there_before_it_is_measured_and_before_the_key_is_gone(clocks, monkeypatch):
     """All of a step under streams that know what comes before what."""
     total, seen = integer_sum(), {}
 
@@ -153,20 +151,23 @@ def test_what_is_kept_and_drawn_beside_is_there_before_it_is_measured_and_before
 
         return work
 
-    release = total._noise.release
-    monkeypatch.setattr(total._noise, "release", lambda *given: watched("rest", release(*given)))
+    monkeypatch.setattr(total._noise, "draw", watched("draw", total._noise.draw))
+    monkeypatch.setattr(_SingleForm, "is_released_in_place", True)
+    monkeypatch.setattr(_SingleForm, "release_to", watched("release", _SingleForm.release_to))
     monkeypatch.setattr(total._noise, "forget", watched("forget", total._noise.forget))
     monkeypatch.setattr(integer_sum_module, "integer_form", watched("keep", integer_form))
     monkeypatch.setattr(total, "_together", watched("measure", total._together))
-    monkeypatch.setattr(_OuterForm, "squares", watched("squares", _OuterForm.squares))
-    monkeypatch.setattr(total, "_room", watched("room", total._room))
+    monkeypatch.setattr(_SingleForm, "squares", watched("squares", _SingleForm.squares))
+    norms = integer_sum_module.bounded_norms
+    monkeypatch.setattr(integer_sum_module, "bounded_norms", watched("norms", norms))
     use = OuterUse(torch.ones(2, 1, 3), torch.ones(2, 1, 4))
     measured = total.measure([[total.kept(use)]], torch.ones(2).double(), 0.7)
     total.draw_key()
     total.release_alone(measured, 0.7)
     assert "keep" in seen["measure"]
-    assert "squares" in seen["room"]
-    assert "rest" in seen["forget"]
+    assert "squares" in seen["norms"]
+    assert "draw" in seen["release"]
+    assert {"draw", "release"} <= seen["forget"]
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="streams are not those of an accelerator here")

@@ -1,4 +1,7 @@
-"""What a convolution leaves of its parameters' gradients on an accelerator: rows of 16 bits, measured."""
+"""What a convolution leaves of its parameters' gradients on an accelerator, in numbers of 16 bits.
+
+They are written out as rows, and measured; or, where these are longer, slopes and patches are kept.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,15 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from discreet.learning.deep.accelerator.convolution_patches import convolution_patches
 from discreet.learning.deep.accelerator.convolution_rows import Geometry, convolution_rows, fits
-from discreet.learning.deep.uses import RowsUse, Use
+from discreet.learning.deep.uses import OuterUse, RowsUse, Use
 
 __all__ = ["TapRowsUse", "convolution_uses"]
-
-_ROOM = 4
-"""How many times the numbers of slopes and patches a row may have: twice as many as where it has 32 bits."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,14 +67,8 @@ class TapRowsUse(Use):
 
 
 def convolution_uses(module: Any, given: Tensor, slopes: Tensor) -> dict[str, Use] | None:
-    """Return the uses of a convolution's parameters, or None where patches are better or must do.
-
-    Patches must do for volumes, for channels in groups, and for doubles.
-    """
+    """Return the uses of a convolution's parameters, or None for volumes, groups of channels, and doubles."""
     if isinstance(module, nn.Conv3d) or module.groups > 1 or not fits(given, slopes):
-        return None
-    outputs, columns = slopes.shape[1], prod(module.weight.shape[1:])
-    if outputs * columns > _ROOM * prod(slopes.shape[2:]) * (outputs + columns):
         return None
     before = module._reversed_padding_repeated_twice[::2][::-1]
     if module.padding_mode != "zeros":
@@ -86,6 +82,14 @@ def convolution_uses(module: Any, given: Tensor, slopes: Tensor) -> dict[str, Us
     )
     if given.dim() == 3:
         given, slopes = given.unsqueeze(2), slopes.unsqueeze(2)
+    outputs, columns = slopes.shape[1], prod(module.weight.shape[1:])
+    positions = slopes.shape[2] * slopes.shape[3]
+    if outputs * columns > positions * (outputs + columns):
+        kind = torch.float16 if given.dtype == slopes.dtype == torch.float16 else torch.bfloat16
+        patches = convolution_patches(given, slopes.shape[3], positions, geometry, kind)
+        flat = slopes.flatten(2)
+        sums = flat.sum(2, dtype=torch.float32)
+        return {"weight": OuterUse(flat.transpose(1, 2), patches), "bias": RowsUse(sums)}
     rows, bounds, sums = convolution_rows(given, slopes, geometry)
     return {"weight": TapRowsUse(rows, bounds), "bias": RowsUse(sums)}
 

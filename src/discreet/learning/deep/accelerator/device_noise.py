@@ -1,4 +1,4 @@
-"""Noise on an accelerator: drawn in registers, added to sums of gradients, never written out by itself.
+"""Noise on an accelerator: integers, to which sums of gradients are added in their place.
 
 Random words are those of ChaCha20 under a key of 256 bits that is drawn from secure entropy for every step,
 so that no word is ever used twice. A word makes one draw, or says that it is one of the rest of the law
@@ -8,15 +8,14 @@ so that no word is ever used twice. A word makes one draw, or says that it is on
 # mypy: allow-untyped-defs, allow-incomplete-defs
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import torch
 import triton
 import triton.language as tl
 from torch import Tensor
 
 from discreet.learning.deep.accelerator.chacha import chacha
-from discreet.learning.deep.accelerator.noise_trials import draw_rest, put
+from discreet.learning.deep.accelerator.noise_trials import draw_rest
+from discreet.learning.deep.accelerator.noisy_sums import NOT_DRAWN
 from discreet.noise import Source
 from discreet.noise.one_word_gaussian import noise_tables
 
@@ -24,6 +23,7 @@ __all__ = ["DeviceNoise", "blocks_for"]
 
 _LANES = 128  # blocks of the cipher in one program, each for sixteen draws; by time measured
 _DRAWS = 16
+_NOT_DRAWN = tl.constexpr(NOT_DRAWN)
 _MOST_REST = 128
 """Of the 2048 draws of a program: more are of the rest with a probability below 2^-160 (lemma 2)."""
 
@@ -34,7 +34,7 @@ def blocks_for(count: int) -> int:
 
 
 class DeviceNoise:
-    """Adds noise to sums where they are.
+    """Draws noise where it will be added to.
 
     Parameters
     ----------
@@ -57,42 +57,24 @@ class DeviceNoise:
         words = torch.from_numpy(source.words(4).view("int32").copy())
         self._key.copy_(words.pin_memory() if self._key.is_cuda else words, non_blocking=True)
 
-    def release(self, sums: Tensor, out: Tensor, shift: int, scale: float) -> Callable[[], None]:
-        """Write scale times (the sums in grid steps, plus noise).
-
-        Parameters
-        ----------
-        sums : tensor of int32 or int64
-            Grid steps, at most 2^30; or integers of which 2^shift are one step, and which are rounded to the
-            nearest one.
-        out : tensor of float32
-            As many numbers.
-        shift : int
-            At least 1: log2 of a grid step.
-        scale : float
-            What grid steps are multiplied by.
-
-        Returns
-        -------
-        callable
-            What is left to do: it writes the sums whose noise is of the rest, and holds what it reads.
-        """
-        count = sums.numel()
+    def draw(self, count: int) -> Tensor:
+        """Return so many draws of the noise's law, as integers of 32 bits."""
+        out = torch.empty(count, dtype=torch.int32, device=self._key.device)
         if count == 0:
-            return lambda: None
+            return out
         blocks = blocks_for(count)
         if self._first + blocks > 2**32:
             raise OverflowError("more noise than one key is for")
         programs = (blocks // _LANES,)
-        listed = torch.empty(*programs, _MOST_REST, dtype=torch.int16, device=sums.device)
-        counts = torch.empty(programs, dtype=torch.int32, device=sums.device)
-        given = (sums, out, self._key, self._first, listed, counts)
-        limits = (shift, scale, count)
+        listed = torch.empty(*programs, _MOST_REST, dtype=torch.int16, device=out.device)
+        counts = torch.empty(programs, dtype=torch.int32, device=out.device)
+        given = (out, self._key, self._first, listed, counts)
         sizes = {"lanes": _LANES, "most": _MOST_REST}
-        _release_kernel[programs](*given, self._blocks, *limits, limit=self._limit, **sizes, num_warps=2)
-        self._first += blocks
+        _draw_kernel[programs](*given, self._blocks, count, limit=self._limit, **sizes, num_warps=2)
         tables = (self._others, self._cuts, self._shares, self._powers)
-        return lambda: draw_rest[programs](*given, *tables, *limits, **sizes, num_warps=1, maxnreg=64)
+        draw_rest[programs](*given, *tables, count, **sizes, num_warps=1, maxnreg=64)
+        self._first += blocks
+        return out
 
     def forget(self) -> None:
         """Overwrite the key; the next noise begins with the first block of the cipher."""
@@ -100,23 +82,20 @@ class DeviceNoise:
         self._first = 0
 
 
-@triton.jit(do_not_specialize=["first", "scale"])
-def _release_kernel(
-    sums,
+@triton.jit(do_not_specialize=["first"])
+def _draw_kernel(
     out,
     key,
     first,
     listed,
     counts,
     blocks,
-    shift,
-    scale,
     count,
     limit: tl.constexpr,
     lanes: tl.constexpr,
     most: tl.constexpr,
 ):
-    """Write sums with noise, and list the draws whose word says that they are of the rest."""
+    """Write draws, and list those whose word says that they are of the rest, which are not drawn yet."""
     program = tl.program_id(0)
     lane = tl.arange(0, lanes)
     start = program.to(tl.int64) * (16 * lanes)
@@ -127,9 +106,9 @@ def _release_kernel(
         block = tl.load(blocks + (words[j] >> 16)).to(tl.int32)
         noise = (block << 16) | (words[j] & 0xFFFF).to(tl.int32)
         place = lane + j * lanes
-        has_noise = words[j] < limit  # no sum is written without noise, not even to be overwritten
-        put(sums + start, out + start, place, (place < left) & has_noise, noise, shift, scale)
-        many += 1 - has_noise.to(tl.int32)
+        is_drawn = words[j] < limit
+        tl.store(out + start + place, tl.where(is_drawn, noise, _NOT_DRAWN), mask=place < left)
+        many += 1 - is_drawn.to(tl.int32)
     rank = tl.cumsum(many, 0) - many
     listed += program.to(tl.int64) * most
     for j in tl.static_range(16):

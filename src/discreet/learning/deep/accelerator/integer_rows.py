@@ -4,31 +4,33 @@ An example takes part with a coefficient c, and what is added is a vector H of i
 c G, where G is its gradient. How far H may be from c G is known for each example before c is chosen
 (`rounding`), so that c leaves room for it. Sums of integers are exact in any order: rounding ends here.
 
-A matrix whose gradient is a sum of outer products of slopes and inputs is added up without writing the
-gradients out. Inputs are kept as integers of 8 bits and slopes as floats of 16 bits, with a power of two for
-each position, which is part of what G is; slopes times c become integers of 24 bits, in three parts of 8
-bits. So the sum over a batch is a product of matrices of 8-bit integers, with sums of 32 bits
-(docs/proofs/integer_gradients.md).
+A matrix whose gradient is a product of slopes and inputs is added up without writing the gradients out.
+Where an example has one position, slopes times c become integers of 24 bits, in three parts of 8 bits, and
+inputs are kept as integers of 8 bits, so that the sum over a batch is a product of matrices of 8-bit
+integers. Where it has several, slopes and inputs are kept as floats of 16 bits, and the product of each
+example is rounded by itself (docs/proofs/integer_gradients.md).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
 from math import ceil, log2, prod
 
 import torch
 from torch import Tensor
 
 from discreet.learning.deep.accelerator.convolution_uses import TapRowsUse
-from discreet.learning.deep.accelerator.measuring_kernels import (
-    gram_products,
-    keep_slopes,
-    round_inputs,
-    summarize,
+from discreet.learning.deep.accelerator.example_products import (
+    MOST_EXAMPLES,
+    add_products,
+    release_products,
+    shorten,
+    squares_from_above,
 )
-from discreet.learning.deep.accelerator.product_kernels import LARGEST, add_product, round_slopes
+from discreet.learning.deep.accelerator.measuring_kernels import keep_slopes, round_inputs, summarize
+from discreet.learning.deep.accelerator.noisy_sums import release_noisy_steps, release_sums
+from discreet.learning.deep.accelerator.product_kernels import add_product, release_product, round_slopes
 from discreet.learning.deep.accelerator.row_sum import (
     add_rounded_look_ups,
     add_rounded_rows,
@@ -36,18 +38,28 @@ from discreet.learning.deep.accelerator.row_sum import (
 )
 from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse, Use
 
-__all__ = ["IntegerForm", "integer_form", "worst_rounding"]
+__all__ = ["IntegerForm", "integer_form"]
 
 _DOUBLES = 2.0**-24
 """Rounding of a squared norm that was summed in doubles, in units of the squared mass."""
 _HALF = 0.51
 """Of a unit: how far rounding is from the exact product at most (lemma 2)."""
-_LARGEST_INPUT = 127
+_UNIT = 8
+"""Log2 of a unit of H where positions are added up: integers below 2^30 are at most 2^22 units."""
+_SHORT_FLOATS = 1.01 * 2.0**-15
+"""Rounding of a squared norm and of products of 16-bit floats, in units of the squared mass (lemma 1)."""
+_MOST_BITS = 30
+"""Log2 of how long an example may be at most."""
+_MOST_TABLE_STEPS = 2**29
+"""Grid steps that all examples may add to a number of a table, so that 32 bits hold them with their noise."""
+_LITTLE = 2.0**22
+"""How far rounding to the grid may move an example: less than a hundredth of its length."""
 _LARGEST_SLOPE = 8_300_000
 _LARGE = 2**16
 """Numbers of a matrix from which on its sums may be cut off where 32 bits end: at 128 deviations of noise."""
+_NUMBERS_OF_A_POSITION = 32  # by time measured
 _LONGEST_SUM = 2**16
-"""Positions of one product of 8-bit integers: 2^16 128^2 is below 2^31."""
+"""Examples of one product of 8-bit integers: 2^16 128^2 is below 2^31."""
 
 
 class IntegerForm(ABC):
@@ -78,20 +90,18 @@ class IntegerForm(ABC):
         """Add the H of all examples to a flat total of integers of 64 bits."""
 
     @property
-    def worst_rounding(self) -> float:
-        """The largest that `rounding` may be, whatever the numbers are."""
-        return 0.0
-
-    @property
-    def has_steps(self) -> bool:
-        """Whether the sum of all H can be written in grid steps, without a total of 64 bits."""
+    def is_released_in_place(self) -> bool:
+        """Whether the sum of all H can be added to noise where it is, without a total of 64 bits."""
         return False
 
-    def write_to(self, steps: Tensor, coefficients: Tensor, grid_shift: int) -> None:
-        """Write the sum of all H in steps of 2^grid_shift, rounded and cut off, as integers of 32 bits."""
-        total = torch.zeros(steps.numel(), dtype=torch.int64, device=steps.device)
+    def release_to(self, noise: Tensor, coefficients: Tensor, grid_shift: int, scale: float) -> None:
+        """Write scale times (the sum of all H in steps of 2^grid_shift, rounded, plus noise) over the noise.
+
+        Noise is integers of 32 bits, and becomes floats in the same bits.
+        """
+        total = torch.zeros(noise.numel(), dtype=torch.int64, device=noise.device)
         self.add_to(total, coefficients)
-        steps.copy_(((total + (1 << (grid_shift - 1))) >> grid_shift).clamp(-LARGEST, LARGEST))
+        release_sums(noise, total, grid_shift, scale)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,9 +135,25 @@ class _RowForm(IntegerForm):
 
 @dataclass(frozen=True, eq=False)
 class _LookupForm(IntegerForm):
-    """Slopes of rows of a table, rounded position by position."""
+    """Slopes of rows of a table, rounded position by position.
+
+    Parameters
+    ----------
+    use : LookupUse
+    unit : int
+        Log2 of a unit of H: that of a grid step of the noise, if positions may be added to noise one by one.
+    """
 
     use: LookupUse
+    unit: int
+
+    @staticmethod
+    def of(use: LookupUse, grid_shift: int) -> _LookupForm:
+        """Return slopes that are rounded to the grid of the noise where that moves them little."""
+        size = use.rows * use.slopes.shape[2]
+        is_little = _rounding_of(use, grid_shift) <= _LITTLE
+        fits = len(use.slopes) << (_MOST_BITS - grid_shift) <= _MOST_TABLE_STEPS
+        return _LookupForm(use, grid_shift if size >= _LARGE and is_little and fits else 0)
 
     def kept(self) -> LookupUse:
         return self.use
@@ -140,95 +166,84 @@ class _LookupForm(IntegerForm):
         return [self.use.squares(mass)[:, None], _DOUBLES * mass.square()[:, None]]
 
     def rounding(self) -> float:
-        _, positions, columns = self.use.slopes.shape
-        return _HALF * positions * columns**0.5
+        return _rounding_of(self.use, self.unit)
 
     def most(self) -> None:
         return None
 
     def add_to(self, total: Tensor, coefficients: Tensor) -> None:
         table = total.view(self.use.rows, -1)
-        add_rounded_look_ups(table, self.use.index, self.use.slopes, coefficients)
+        add_rounded_look_ups(table, self.use.index, self.use.slopes, coefficients, self.unit)
+
+    @property
+    def is_released_in_place(self) -> bool:
+        return self.unit > 0
+
+    def release_to(self, noise: Tensor, coefficients: Tensor, grid_shift: int, scale: float) -> None:
+        assert grid_shift == self.unit  # noqa: S101 - it was made for this grid
+        self.add_to(noise, coefficients)
+        release_noisy_steps(noise, scale)
+
+
+def _rounding_of(use: LookupUse, unit: int) -> float:
+    _, positions, columns = use.slopes.shape
+    return _HALF * 2**unit * positions * columns**0.5
 
 
 @dataclass(frozen=True, eq=False)
-class _OuterForm(IntegerForm):
-    """Outer products of slopes and inputs, as they are kept.
+class _SingleForm(IntegerForm):
+    """Outer products of slopes and inputs, one for each example, as they are kept.
 
     Parameters
     ----------
-    slopes : tensor of float16 (examples times positions, rows)
-    slope_unit : tensor (examples times positions,)
+    slopes : tensor of float16 (examples, rows)
+    slope_unit : tensor (examples,)
         The powers of two that they are multiplied by.
     inputs : tensor of int8 (columns, places)
-        The inputs' integers, with as many places as positions of all examples, and some zeros after them.
-    input_unit : tensor (examples times positions,)
-    slope_squares, largest, input_squares : tensors (examples times positions,)
-        Sums of squares of slopes and of the inputs' integers, and the largest slopes.
-    examples : int
+        The inputs' integers, with as many places as examples, and some zeros after them.
+    input_unit : tensor (examples,)
+    measured : tensor of doubles (4, examples)
+        Norms of the gradients, their squares, how far H may be from c G, and largest coefficients.
     """
 
     slopes: Tensor
     slope_unit: Tensor
     inputs: Tensor
     input_unit: Tensor
-    slope_squares: Tensor
-    largest: Tensor
-    input_squares: Tensor
-    examples: int
+    measured: Tensor
+
+    @staticmethod
+    def of(slopes: Tensor, inputs: Tensor) -> _SingleForm:
+        """Return what is kept of (examples, …)."""
+        short, slope_unit, largest, slope_squares = keep_slopes(_as_floats(slopes))
+        whole, input_unit, input_squares = round_inputs(_as_floats(inputs))
+        rows = slopes.shape[1]
+        unit = 2 ** _shift_for(rows)
+        step, most = _HALF * unit * rows**0.5, float(_LARGEST_SLOPE * unit)
+        given = (slope_squares, slope_unit, largest, input_squares, input_unit)
+        return _SingleForm(short, slope_unit, whole, input_unit, summarize(*given, step=step, most=most))
 
     @property
     def shift(self) -> int:
         """Log2 of a unit of H."""
         return _shift_for(self.slopes.shape[1])
 
-    @property
-    def positions(self) -> int:
-        """How many outer products add up to a gradient."""
-        return len(self.slopes) // self.examples
-
-    @cached_property
-    def _summary(self) -> Tensor:
-        """Masses, what is added to squares for rounding, roundings, and largest coefficients."""
-        rows = self.slopes.shape[1]
-        return summarize(
-            self.slope_squares,
-            self.slope_unit,
-            self.largest,
-            self.input_squares,
-            self.input_unit,
-            self.examples,
-            share=1.0 if self.positions == 1 else 2.0**-16 + rows * 2.0**-30,
-            step=_HALF * 2**self.shift * rows**0.5,
-            most=float(_LARGEST_SLOPE * 2**self.shift),
-        )
-
     def kept(self) -> OuterUse:
-        shape = (self.examples, self.positions, -1)
         slopes = self.slopes.double() * self.slope_unit[:, None]
         inputs = self.inputs[:, : len(self.slopes)].T * self.input_unit[:, None].double()
-        return OuterUse(slopes.reshape(shape), inputs.reshape(shape))
+        return OuterUse(slopes[:, None], inputs[:, None])
 
     def mass(self) -> Tensor:
-        return self._summary[0]
+        return self.measured[0]
 
     def squares(self) -> list[Tensor]:
-        """By Gram matrices, whose rounding is a share of the squared mass (lemma 1)."""
-        share = self._summary[1][:, None]
-        if self.positions == 1:
-            return [share]
-        given = (self.slopes, self.slope_unit, self.inputs, self.input_unit)
-        return [gram_products(*given, self.examples), share]
+        return [self.measured[1][:, None]]
 
     def rounding(self) -> Tensor:
-        return self._summary[2]
-
-    @property
-    def worst_rounding(self) -> float:
-        return worst_rounding(self.positions, self.slopes.shape[1], self.inputs.shape[0])
+        return self.measured[2]
 
     def most(self) -> Tensor:
-        return self._summary[3]
+        return self.measured[3]
 
     def add_to(self, total: Tensor, coefficients: Tensor) -> None:
         parts = self._parts(coefficients)
@@ -237,21 +252,66 @@ class _OuterForm(IntegerForm):
             add_product(total, parts[:, some], self.inputs[:, some], self.shift)
 
     @property
-    def has_steps(self) -> bool:
+    def is_released_in_place(self) -> bool:
         size = self.slopes.shape[1] * self.inputs.shape[0]
         return self.inputs.shape[1] <= _LONGEST_SUM and size >= _LARGE
 
-    def write_to(self, steps: Tensor, coefficients: Tensor, grid_shift: int) -> None:
-        add_product(steps, self._parts(coefficients), self.inputs, grid_shift - self.shift)
+    def release_to(self, noise: Tensor, coefficients: Tensor, grid_shift: int, scale: float) -> None:
+        release_product(noise, self._parts(coefficients), self.inputs, grid_shift - self.shift, scale)
 
     def _parts(self, coefficients: Tensor) -> Tensor:
         places, shift = self.inputs.shape[1], self.shift
         return round_slopes(self.slopes, self.slope_unit, self.input_unit, coefficients, places, shift)
 
 
-def worst_rounding(positions: int, rows: int, columns: int) -> float:
-    """Return how far rounding of outer products may move a sum at most, whatever the numbers are."""
-    return _HALF * 2 ** _shift_for(rows) * positions * (rows * columns) ** 0.5 * _LARGEST_INPUT
+@dataclass(frozen=True, eq=False)
+class _PositionsForm(IntegerForm):
+    """Sums over positions of slopes times inputs, as they are kept: floats of 16 bits.
+
+    Parameters
+    ----------
+    use : OuterUse
+    parts : tensor of doubles (examples, some)
+        Squared norms, from above, in parts.
+    """
+
+    use: OuterUse
+    parts: Tensor
+
+    @staticmethod
+    def of(use: OuterUse) -> _PositionsForm:
+        """Return what is kept of a use, measured."""
+        slopes, inputs = shorten(use.left, use.right)
+        share = _SHORT_FLOATS + (slopes.shape[2] + inputs.shape[2] + 2 * use.positions) * 2.0**-30
+        return _PositionsForm(OuterUse(slopes, inputs), squares_from_above(slopes, inputs, share))
+
+    def kept(self) -> OuterUse:
+        return self.use
+
+    def mass(self) -> Tensor:
+        return self.use.mass()
+
+    def squares(self) -> list[Tensor]:
+        return [self.parts]
+
+    def rounding(self) -> float:
+        return _HALF * 2**_UNIT * (self.use.left.shape[2] * self.use.right.shape[2]) ** 0.5
+
+    def most(self) -> None:
+        return None
+
+    def add_to(self, total: Tensor, coefficients: Tensor) -> None:
+        add_products(total, self.use.left, self.use.right, coefficients, _UNIT)
+
+    @property
+    def is_released_in_place(self) -> bool:
+        size = self.use.left.shape[2] * self.use.right.shape[2]
+        # Of a small matrix many examples are shared by programs, which only a total allows.
+        is_large = size >= max(_LARGE, _NUMBERS_OF_A_POSITION * self.use.terms)
+        return len(self.use.left) <= MOST_EXAMPLES and is_large
+
+    def release_to(self, noise: Tensor, coefficients: Tensor, grid_shift: int, scale: float) -> None:
+        release_products(noise, self.use.left, self.use.right, coefficients, _UNIT, grid_shift, scale)
 
 
 def _shift_for(rows: int) -> int:
@@ -259,22 +319,17 @@ def _shift_for(rows: int) -> int:
     return max(0, ceil(2.03 - 0.5 * log2(max(rows, 1))))
 
 
-def integer_form(use: Use) -> IntegerForm:
-    """Return the gradients of a use as they are added up as integers."""
+def integer_form(use: Use, grid_shift: int = 0) -> IntegerForm:
+    """Return the gradients of a use as they are added up; 2^grid_shift integers are a step of the noise."""
+    if isinstance(use, OuterUse) and use.positions == 1:
+        return _SingleForm.of(use.left[:, 0], use.right[:, 0])
     if isinstance(use, OuterUse):
-        return _outer_form(use)
+        return _PositionsForm.of(use)
     if isinstance(use, LookupUse):
-        return _LookupForm(use)
+        return _LookupForm.of(use, grid_shift)
     assert isinstance(use, RowsUse | TapRowsUse)  # noqa: S101 - there are four kinds
     return _RowForm(use)
 
 
 def _as_floats(values: Tensor) -> Tensor:
     return values.float() if values.dtype == torch.float64 else values
-
-
-def _outer_form(use: OuterUse) -> _OuterForm:
-    slopes, slope_unit, largest, slope_squares = keep_slopes(_as_floats(use.left).flatten(0, 1))
-    inputs, input_unit, input_squares = round_inputs(_as_floats(use.right).flatten(0, 1))
-    measured = (slope_squares, largest, input_squares)
-    return _OuterForm(slopes, slope_unit, inputs, input_unit, *measured, len(use.left))

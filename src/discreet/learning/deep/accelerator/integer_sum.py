@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from itertools import combinations
+from operator import add
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from discreet.errors import ParameterError
+from discreet.learning.deep.accelerator.coefficients import bounded_norms, coefficients_for
 from discreet.learning.deep.accelerator.device_noise import DeviceNoise
 from discreet.learning.deep.accelerator.device_plan import DevicePlan
-from discreet.learning.deep.accelerator.integer_rows import IntegerForm, integer_form, worst_rounding
+from discreet.learning.deep.accelerator.integer_rows import IntegerForm, integer_form
+from discreet.learning.deep.accelerator.noisy_sums import release_sums
 from discreet.learning.deep.accelerator.side_streams import SideStreams
 from discreet.learning.deep.clipping import AdaptiveClipping
 from discreet.learning.deep.processes import Processes
@@ -23,11 +26,9 @@ from discreet.noise import current, is_private
 
 __all__ = ["IntegerSum", "MeasuredBatch"]
 
-_UP = 1 + 2.0**-24
-_LEAST_NORM = 2.0**-28
-"""Added to norms, so that coefficients are at most 2^58 (lemma 2)."""
-_AT_ONCE = 2**24
-"""Numbers that get noise together: enough to keep an accelerator busy, and their sums take little memory."""
+_BETWEEN = 2.0**-15
+"""Rounding of what several uses of a parameter add up to, in units of its squared mass (lemma 1)."""
+_ALIGNED = 32  # numbers, to a multiple of which the noise of each parameter begins
 _MOST_POSITIONS, _MOST_COLUMNS, _MOST_SIZE = 2**13, 2**17, 2**28  # for which the constants are proven
 
 
@@ -43,9 +44,9 @@ class _Parameters:
     forms: list[IntegerForm]
 
     @property
-    def has_steps(self) -> bool:
-        """Whether their sum can be written in grid steps."""
-        return len(self.forms) == 1 and self.forms[0].has_steps
+    def is_released_in_place(self) -> bool:
+        """Whether their sum can be added to noise where it is, without a total."""
+        return len(self.forms) == 1 and self.forms[0].is_released_in_place
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +92,7 @@ class IntegerSum:
         self._waiting: MeasuredBatch | None = None  # not added to the total yet
         self._total: Tensor | None = None
         self._has_sums = False
+        self._noise_size = sum(_aligned(size) for size in self._sizes) + _ALIGNED
         self._keeping: SideStreams | None = None
 
     def cleared(self) -> IntegerSum:
@@ -115,7 +117,7 @@ class IntegerSum:
             return use
         if self._keeping is None:
             self._keeping = SideStreams(1, most_open=2)
-        return self._keeping.start(partial(integer_form, use))
+        return self._keeping.start(partial(integer_form, use, self._shift))
 
     @torch.no_grad()
     def measure(self, uses: list[list[Any]], weights: Tensor, bound: float) -> MeasuredBatch:
@@ -124,24 +126,27 @@ class IntegerSum:
             self._keeping.wait()
             self._keeping = None
         groups = [self._together(group, uses) for group in self._groups]
-        self._check_rounding(groups)
-        norms = [_norms(group, weights) for group in groups]
-        finite = torch.stack(norms).isfinite().all(0)
-        counts = finite & (weights > 0)  # padding may hold anything
-        room = self._room(groups, weights)
+        norms = [_norms(group, len(weights), self._device) for group in groups]
+        largest = norms[0] if len(norms) == 1 else torch.stack(norms).amax(0)
+        roundings, rounding = _roundings([parameters for group in groups for parameters in group])
         measured = []
         for group, norm in zip(groups, norms, strict=True):
-            coefficients = self._plan.clipping.factors(norm, len(groups), bound) * room
-            forms = [form for parameters in group for form in parameters.forms]
-            limits = [most for form in forms if (most := form.most()) is not None]
-            coefficients = torch.stack([coefficients, *limits]).amin(0)
-            measured.append((group, torch.where(counts, coefficients, 0.0)))  # also if not a number
+            found = coefficients_for(
+                self._plan.clipping.factors(norm, len(groups), bound),
+                largest,
+                weights,
+                longest=self._integers,
+                roundings=roundings,
+                rounding=rounding,
+                limits=[most for one in group for form in one.forms if (most := form.most()) is not None],
+            )
+            measured.append((group, found))
         count = None
         if self._plan.count_weight:
             weight = (weights * self._plan.count_weight).floor().long() << self._shift
-            within = torch.where(norms[0] <= bound, weight, -weight)
-            count = torch.where(counts, within, 0).sum()
-        return MeasuredBatch(measured, count, finite | (weights <= 0))
+            within = torch.where(largest <= bound, weight, -weight)
+            count = torch.where((weights > 0) & (largest < torch.inf), within, 0).sum()
+        return MeasuredBatch(measured, count, (largest < torch.inf) | (weights <= 0))
 
     def take(self, batch: MeasuredBatch) -> Tensor:
         """Add a batch, and return which examples count.
@@ -231,103 +236,65 @@ class IntegerSum:
 
     @torch.no_grad()
     def _release_total(self, scale: float) -> tuple[list[Tensor], Tensor | None]:
-        """Add noise to sums over several batches."""
-        with SideStreams(1) as streams:
-            noisy = self._noisy(self._held_total(), scale, streams)
+        """Add sums over several batches to noise."""
+        noise = self._noise.draw(self._plan.drawn)
+        release_sums(noise, self._held_total(), self._shift, scale)
+        noisy = noise.view(torch.float32)
         count = noisy[-1] if self._plan.count_weight else None
         return self._shaped(noisy[: self._plan.size].split(self._sizes)), count
 
     @torch.no_grad()
     def _release_batch(self, batch: MeasuredBatch, scale: float) -> tuple[list[Tensor], Tensor | None]:
-        """Add noise to the sums of a single batch, some parameters at a time: there is no total."""
+        """Add the sums of a single batch to noise: large matrices one by one, without a total."""
+        noise, start = self._noise.draw(self._noise_size), 0
         found: list[Tensor] = [torch.empty(0)] * len(self._sizes)
-        with SideStreams(1, most_open=1) as streams:
-            for some, has_steps in self._at_once(batch):
-                places = [place for parameters, _ in some for place in parameters.places]
-                noisy = self._noisy(self._sums(some, has_steps=has_steps), scale, streams)
-                for place, part in zip(
-                    places, noisy.split([self._sizes[place] for place in places]), strict=True
-                ):
-                    found[place] = part
-            count = None if batch.count is None else self._noisy(batch.count.reshape(1), scale, streams)[0]
-        return self._shaped(found), count
-
-    def _at_once(self, batch: MeasuredBatch) -> Iterator[tuple[list[tuple[_Parameters, Tensor]], bool]]:
-        """Yield parameters whose sums are made and get noise together, and whether those are grid steps."""
-        for has_steps in (True, False):
-            some, size = list[tuple[_Parameters, Tensor]](), 0
-            for parameters, coefficients in batch.sums():
-                if parameters.has_steps is not has_steps:
-                    continue
-                more = sum(self._sizes[place] for place in parameters.places)
-                if some and size + more > _AT_ONCE:
-                    yield some, has_steps
-                    some, size = [], 0
-                some.append((parameters, coefficients))
-                size += more
-            if some:
-                yield some, has_steps
-
-    def _sums(self, some: list[tuple[_Parameters, Tensor]], *, has_steps: bool) -> Tensor:
-        """Return the sums of some parameters, in grid steps or in integers of 64 bits."""
-        sizes = [sum(self._sizes[place] for place in parameters.places) for parameters, _ in some]
-        if has_steps:
-            sums = torch.empty(sum(sizes), dtype=torch.int32, device=self._device)
-        else:
-            sums = torch.zeros(sum(sizes), dtype=torch.int64, device=self._device)
+        others = list[tuple[_Parameters, Tensor]]()
         with SideStreams(3, most_open=3) as streams:  # by time measured
-            for (parameters, coefficients), part in zip(some, sums.split(sizes), strict=True):
-                if has_steps:
-                    streams.start(partial(parameters.forms[0].write_to, part, coefficients, self._shift))
-                else:
-                    for form in parameters.forms:
-                        form.add_to(part, coefficients)
-        return sums
+            for parameters, coefficients in batch.sums():
+                if not parameters.is_released_in_place:
+                    others.append((parameters, coefficients))
+                    continue
+                (place,), (form,) = parameters.places, parameters.forms
+                part = noise[start : start + self._sizes[place]]
+                streams.start(partial(form.release_to, part, coefficients, self._shift, scale))
+                found[place] = part.view(torch.float32)
+                start += _aligned(self._sizes[place])
+            sums = self._sums(others, batch.count)
+            release_sums(noise[start:], sums, self._shift, scale)
+        noisy = noise[start : start + len(sums)].view(torch.float32)
+        for place in (place for parameters, _ in others for place in parameters.places):
+            found[place], noisy = noisy[: self._sizes[place]], noisy[self._sizes[place] :]
+        return self._shaped(found), None if batch.count is None else noisy[0]
 
-    def _noisy(self, sums: Tensor, scale: float, streams: SideStreams) -> Tensor:
-        out = torch.empty(sums.numel(), dtype=torch.float32, device=sums.device)
-        streams.start(self._noise.release(sums, out, self._shift, scale))
-        return out
+    def _sums(self, some: list[tuple[_Parameters, Tensor]], count: Tensor | None) -> Tensor:
+        """Return the sums of some parameters, and a count, in integers of 64 bits."""
+        size = sum(self._sizes[place] for parameters, _ in some for place in parameters.places)
+        sums = torch.zeros(size + (count is not None), dtype=torch.int64, device=self._device)
+        start = 0
+        for parameters, coefficients in some:
+            size = sum(self._sizes[place] for place in parameters.places)
+            for form in parameters.forms:
+                form.add_to(sums[start : start + size], coefficients)
+            start += size
+        if count is not None:
+            sums[-1] = count
+        return sums
 
     def _shaped(self, parts: list[Tensor] | tuple[Tensor, ...]) -> list[Tensor]:
         return [part.reshape(shape) for part, shape in zip(parts, self._shapes, strict=True)]
-
-    def _room(self, groups: list[list[_Parameters]], weights: Tensor) -> Tensor:
-        """Return how long c G may be for each example, so that H is no longer than its weight."""
-        for_all, parts = 0.0, []
-        for parameters in (one for group in groups for one in group):
-            each = sum(form.rounding() for form in parameters.forms)
-            if isinstance(each, Tensor):
-                parts.append(each)
-            else:
-                for_all += each**2
-        squares = torch.stack(parts).square().sum(0) + for_all if parts else torch.full_like(weights, for_all)
-        return (weights * self._integers - squares.sqrt()).clamp(min=0)
-
-    def _check_rounding(self, groups: list[list[_Parameters]]) -> None:
-        """Refuse what rounding would leave little of, whatever the data are."""
-        worst = [
-            sum(form.worst_rounding for form in parameters.forms) for group in groups for parameters in group
-        ]
-        if sum(each**2 for each in worst) ** 0.5 > self._integers / 2:
-            raise _too_coarse()
 
     def _check_size(self, use: Use) -> None:
         """Refuse what the constants are not proven for."""
         if isinstance(use, OuterUse | LookupUse) and use.positions > _MOST_POSITIONS:
             raise ParameterError("model", "has a layer of too many positions", "at most 8192 an example")
-        if isinstance(use, OuterUse):
-            rows, columns = use.left.shape[2], use.right.shape[2]
-            if columns > _MOST_COLUMNS:
-                raise ParameterError("model", "has a layer of too many inputs", "at most 2^17")
-            if worst_rounding(use.positions, rows, columns) > self._integers / 2:
-                raise _too_coarse()
+        if isinstance(use, OuterUse) and use.right.shape[2] > _MOST_COLUMNS:
+            raise ParameterError("model", "has a layer of too many inputs", "at most 2^17")
 
     def _form_of(self, use: Use | IntegerForm) -> IntegerForm:
         if isinstance(use, IntegerForm):
             return use
         self._check_size(use)
-        return integer_form(use)
+        return integer_form(use, self._shift)
 
     def _together(self, group: list[int], uses: list[list[Any]]) -> list[_Parameters]:
         """Return the forms of the parameters of a group: all that are rows as one, for one pass over them."""
@@ -342,34 +309,41 @@ class IntegerSum:
         for kind in {use.rows.dtype: None for _, use in rows}:
             some = [(place, use.rows) for place, use in rows if use.rows.dtype == kind]
             values = torch.cat([one for _, one in some], 1) if len(some) > 1 else some[0][1]
-            found.append(_Parameters([place for place, _ in some], [integer_form(RowsUse(values))]))
+            found.append(
+                _Parameters([place for place, _ in some], [integer_form(RowsUse(values), self._shift)])
+            )
         return found
 
 
-def _too_coarse() -> ParameterError:
-    return ParameterError(
-        "model",
-        "has so many positions that rounding would leave little of its gradients",
-        "shorter texts or smaller layers; or the model on the processor",
-    )
+def _aligned(size: int) -> int:
+    return -(-size // _ALIGNED) * _ALIGNED
 
 
 def _extend(parts: list[Tensor], form: IntegerForm) -> None:
     parts += form.squares()
 
 
-def _norms(group: list[_Parameters], weights: Tensor) -> Tensor:
+def _norms(group: list[_Parameters], examples: int, device: torch.device) -> Tensor:
     """Bound the norm of each example's gradient by all parameters of a group, from above."""
-    parts = [torch.zeros_like(weights)[:, None]]
-    with SideStreams(3) as streams:  # by time measured: Gram matrices keep few circuits busy
+    parts = [torch.empty(examples, 0, dtype=torch.float64, device=device)]
+    with SideStreams(3) as streams:  # by time measured
         for form in (form for parameters in group for form in parameters.forms):
             streams.start(partial(_extend, parts, form))
     for forms in (parameters.forms for parameters in group if len(parameters.forms) > 1):
         pairs = combinations([form.kept() for form in forms], 2)
         parts += [2 * inner_products(one, other)[:, None] for one, other in pairs]
         masses = torch.stack([form.mass() for form in forms]).sum(0)
-        parts.append(2.0**-24 * masses.square()[:, None])
-    squares = torch.cat(parts, 1).sum(1)
-    # An overflow may have either sign, and may not pass for a short gradient.
-    squares = torch.where(squares.isfinite(), squares.clamp(min=0), torch.inf)
-    return squares.sqrt() * _UP + _LEAST_NORM
+        parts.append(_BETWEEN * masses.square()[:, None])
+    return bounded_norms(torch.cat(parts, 1))
+
+
+def _roundings(found: list[_Parameters]) -> tuple[list[Tensor], float]:
+    """Return how far rounding may move each example in some parameters, and the square for all others."""
+    roundings, rounding = [], 0.0
+    for forms in (parameters.forms for parameters in found if parameters.forms):
+        each = reduce(add, (form.rounding() for form in forms))
+        if isinstance(each, Tensor):
+            roundings.append(each)
+        else:
+            rounding += each**2
+    return roundings, rounding

@@ -1,4 +1,4 @@
-"""Kernels of an accelerator that round slopes and inputs to short numbers, and measure their products.
+"""Slopes and inputs of one position for each example, rounded to short numbers and measured.
 
 Matrices of 8-bit integers are written with examples along the contiguous axis, as the accelerator's products
 of such matrices need them.
@@ -12,7 +12,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-__all__ = ["gram_products", "keep_slopes", "round_inputs", "summarize"]
+__all__ = ["keep_slopes", "round_inputs", "summarize"]
 
 _TO_INTEGER_32 = tl.constexpr(1.5 * 2.0**23)  # added and taken away, it rounds floats below 2^22 to integers
 _TOO_LARGE = tl.constexpr(2.0**100)
@@ -21,7 +21,7 @@ _SMALLEST = tl.constexpr(2.0**-100)  # of what is divided by
 # Shapes of tiles, and how many threads share one, by time measured.
 _TILE, _DEPTH, _WIDTH = 64, 128, 1024
 _ROWS = 2  # that a program reads, each by threads that run together
-_GRAM_TILE, _GRAM_DEPTH, _GRAM_WARPS = 64, 128, 4
+_EXAMPLES = 128  # that a program summarizes
 
 
 def round_inputs(values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -79,60 +79,19 @@ def summarize(
     slope_largest: Tensor,
     input_squares: Tensor,
     input_unit: Tensor,
-    examples: int,
     *,
-    share: float,
     step: float,
     most: float,
 ) -> Tensor:
     """Return four numbers for each example, in doubles: (4, examples).
 
-    They are the mass, which is the sum over positions of the products of the norms of slopes and inputs;
-    `share` times its square; `step` times the sum of the norms of the inputs' integers; and `most` over the
-    largest absolute value of slopes, times the units of slopes and inputs.
+    They are the product of the norms of slopes and inputs; its square; `step` times the norm of the inputs'
+    integers; and `most` over the largest absolute value of slopes, times the units of slopes and inputs.
     """
+    examples = len(slope_unit)
     out = torch.empty(4, examples, dtype=torch.float64, device=slope_unit.device)
-    positions = len(slope_unit) // examples
     given = (slope_squares, slope_unit, slope_largest, input_squares, input_unit)
-    _summary_kernel[(examples,)](*given, out, positions, share, step, most, width=128)
-    return out
-
-
-def gram_products(
-    slopes: Tensor, slope_unit: Tensor, inputs: Tensor, input_unit: Tensor, examples: int
-) -> Tensor:
-    """Return parts of the squared norm of the sum over positions of slopes times inputs: (examples, parts).
-
-    A part is the sum over some pairs of positions of two inner products, multiplied.
-
-    Parameters
-    ----------
-    slopes : tensor of float16 (examples times positions, rows)
-        Inner products are summed in blocks of 128, and then over blocks.
-    inputs : tensor of int8 (columns, at least as many places)
-        Inner products are exact.
-    slope_unit, input_unit : tensors (examples times positions,)
-        What they are multiplied by.
-    examples : int
-    """
-    positions = len(slopes) // examples
-    tiles = triton.cdiv(positions, _GRAM_TILE)
-    pairs = tiles * (tiles + 1) // 2  # of which the second is not before the first
-    out = torch.empty(examples, pairs, dtype=torch.float64, device=slopes.device)
-    _gram_kernel[(examples, pairs)](
-        slopes,
-        slope_unit,
-        inputs,
-        input_unit,
-        out,
-        positions,
-        slopes.shape[1],
-        inputs.shape[0],
-        inputs.shape[1],
-        tile=_GRAM_TILE,
-        depth=_GRAM_DEPTH,
-        num_warps=_GRAM_WARPS,
-    )
+    _summary_kernel[(triton.cdiv(examples, _EXAMPLES),)](*given, out, examples, step, most, width=_EXAMPLES)
     return out
 
 
@@ -256,83 +215,20 @@ def _summary_kernel(
     input_squares,
     input_unit,
     out,
-    positions,
-    share,
+    examples,
     step,
     most,
     width: tl.constexpr,
 ):
-    example = tl.program_id(0)
-    mass = tl.zeros((width,), tl.float64)
-    reach = tl.zeros((width,), tl.float64)
-    largest = tl.zeros((width,), tl.float64)
-    for start in range(0, positions, width):
-        position = start + tl.arange(0, width)
-        inside = position < positions
-        place = example.to(tl.int64) * positions + position
-        unit = _both(slope_unit, input_unit, place, inside)
-        length = tl.sqrt(tl.load(input_squares + place, mask=inside, other=0).to(tl.float64))
-        mass += tl.sqrt(tl.load(slope_squares + place, mask=inside, other=0.0)) * length * unit
-        reach += length
-        size = tl.load(slope_largest + place, mask=inside, other=0.0).to(tl.float64) * unit
-        largest = tl.where(size < _INFINITE, tl.maximum(largest, size), _INFINITE)
-    total = tl.sum(mass)
-    tl.store(out + example, total)
-    tl.store(out + tl.num_programs(0) + example, total * total * share)
-    tl.store(out + 2 * tl.num_programs(0) + example, tl.sum(reach) * step)
-    tl.store(out + 3 * tl.num_programs(0) + example, most / tl.maximum(tl.max(largest), _SMALLEST))
-
-
-@triton.jit
-def _gram_kernel(
-    slopes,
-    slope_unit,
-    inputs,
-    input_unit,
-    out,
-    positions,
-    rows,
-    columns,
-    places,
-    tile: tl.constexpr,
-    depth: tl.constexpr,
-):
-    example = tl.program_id(0).to(tl.int64)
-    second = ((tl.sqrt(8.0 * tl.program_id(1).to(tl.float32) + 1.0) - 1.0) / 2.0).to(tl.int32)
-    second = tl.where(second * (second + 1) // 2 > tl.program_id(1), second - 1, second)
-    second = tl.where((second + 1) * (second + 2) // 2 <= tl.program_id(1), second + 1, second)
-    first = tl.program_id(1) - second * (second + 1) // 2
-    one = first * tile + tl.arange(0, tile)
-    other = second * tile + tl.arange(0, tile)
-    here, there = example * positions + one, example * positions + other
-    has_one, has_other = one < positions, other < positions
-    exact = tl.zeros((tile, tile), tl.int32)
-    for start in range(0, columns, depth):
-        column = start + tl.arange(0, depth)
-        inside = column < columns
-        row = column.to(tl.int64)[:, None] * places
-        left = tl.load(inputs + row + here[None, :], mask=inside[:, None] & has_one[None, :], other=0)
-        right = tl.load(inputs + row + there[None, :], mask=inside[:, None] & has_other[None, :], other=0)
-        exact = tl.dot(tl.trans(left), right, exact, out_dtype=tl.int32)
-    found = tl.zeros((tile, tile), tl.float32)
-    for start in range(0, rows, depth):
-        column = start + tl.arange(0, depth)
-        inside = column < rows
-        left_place = slopes + here[:, None] * rows + column[None, :]
-        right_place = slopes + there[:, None] * rows + column[None, :]
-        left = tl.load(left_place, mask=has_one[:, None] & inside[None, :], other=0.0)
-        right = tl.load(right_place, mask=has_other[:, None] & inside[None, :], other=0.0)
-        # The compiler may not add to one long sum: the bound is for blocks (lemma 1).
-        found += tl.dot(left, tl.trans(right), max_num_imprecise_acc=depth)
-    scale_one = _both(slope_unit, input_unit, here, has_one)
-    scale_other = _both(slope_unit, input_unit, there, has_other)
-    products = exact.to(tl.float64) * found.to(tl.float64) * scale_one[:, None] * scale_other[None, :]
-    total = tl.sum(tl.sum(products, 1), 0)
-    place = out + example * tl.num_programs(1) + tl.program_id(1)
-    tl.store(place, tl.where(first == second, total, 2 * total))
-
-
-@triton.jit
-def _both(slope_unit, input_unit, place, inside):
+    place = tl.program_id(0) * width + tl.arange(0, width)
+    inside = place < examples
     unit = tl.load(slope_unit + place, mask=inside, other=0.0).to(tl.float64)
-    return unit * tl.load(input_unit + place, mask=inside, other=0.0).to(tl.float64)
+    unit *= tl.load(input_unit + place, mask=inside, other=0.0).to(tl.float64)
+    length = tl.sqrt(tl.load(input_squares + place, mask=inside, other=0).to(tl.float64))
+    norm = tl.sqrt(tl.load(slope_squares + place, mask=inside, other=0.0)) * length * unit
+    largest = tl.load(slope_largest + place, mask=inside, other=0.0).to(tl.float64) * unit
+    largest = tl.where(largest < _INFINITE, tl.maximum(largest, _SMALLEST), _INFINITE)
+    tl.store(out + place, norm, mask=inside)
+    tl.store(out + examples + place, norm * norm, mask=inside)
+    tl.store(out + 2 * examples + place, length * step, mask=inside)
+    tl.store(out + 3 * examples + place, most / largest, mask=inside)

@@ -13,7 +13,7 @@ import triton.language as tl
 
 from discreet.learning.deep.accelerator.chacha import chacha
 
-__all__ = ["draw_rest", "put"]
+__all__ = ["draw_rest"]
 
 _WIDTH = 32  # draws at once, in one warp
 _TURNS = 64
@@ -22,16 +22,6 @@ _MARGIN = 16
 """Units of 2^-62: more than the numbers that are compared may be off (lemma 4)."""
 _LIMB = tl.constexpr(1 << 62)
 _LOW = tl.constexpr((1 << 62) - 1)
-
-
-@triton.jit
-def put(sums, out, place, inside, noise, shift, scale):
-    """Store a sum with noise and the half of its law, in units of the gradient; finer sums are rounded."""
-    read = tl.load(sums + place, mask=inside, other=0, cache_modifier=".cg")
-    if sums.dtype.element_ty == tl.int64:
-        read = (read + (1 << (shift - 1))) >> shift
-    value = (read + noise).to(tl.float32) * scale + 0.5 * scale
-    tl.store(out + place, value, mask=inside, cache_modifier=".cg")
 
 
 @triton.jit
@@ -121,9 +111,8 @@ def _long_trial(words, more, last, i: tl.constexpr, others, cuts, shares, powers
     return is_below, (level < high) | ((level == high) & (level_low < low))
 
 
-@triton.jit(do_not_specialize=["first", "scale"])
+@triton.jit(do_not_specialize=["first"])
 def draw_rest(
-    sums,
     out,
     key,
     first,
@@ -133,8 +122,6 @@ def draw_rest(
     cuts,
     shares,
     powers,
-    shift,
-    scale,
     count,
     lanes: tl.constexpr,
     most: tl.constexpr,
@@ -142,7 +129,7 @@ def draw_rest(
     turns: tl.constexpr = _TURNS,
     margin: tl.constexpr = _MARGIN,
 ):
-    """Write the sums whose draws are listed, with draws from the rest of the law.
+    """Write the draws that are listed: they are from the rest of the law.
 
     A draw has the block of the cipher in which its word was, under a nonce of its own: (1 + its place
     there, turn), and (17 + its place, turn) and (33 + its place, turn) where more words are needed.
@@ -180,5 +167,5 @@ def draw_rest(
                     noise = tl.where((still & (taken >> i)) == 1, found, noise)
                     still &= ~(taken >> i)
         position = program.to(tl.int64) * (16 * lanes) + place
-        has_noise = (item < many) & (still == 0)
-        put(sums, out, position, has_noise & (position < count), noise, shift, scale)
+        is_drawn = (item < many) & (still == 0)
+        tl.store(out + position, noise, mask=is_drawn & (position < count))

@@ -1,4 +1,8 @@
-"""Kernels of an accelerator that round slopes to integers, and multiply them with inputs exactly."""
+"""Slopes and inputs of one position for each example, as integers that are multiplied exactly.
+
+Slopes times coefficients become integers of 24 bits, in three parts of 8 bits, and inputs are integers of 8
+bits. So a sum over examples is three products of matrices of 8-bit integers.
+"""
 
 # mypy: allow-untyped-defs, allow-incomplete-defs
 from __future__ import annotations
@@ -9,15 +13,15 @@ import triton.language as tl
 from torch import Tensor
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-__all__ = ["LARGEST", "add_product", "round_slopes"]
+from discreet.learning.deep.accelerator.noisy_sums import LARGEST, add_sum_to_noise
+
+__all__ = ["add_product", "release_product", "round_slopes"]
 
 _TO_INTEGER = tl.constexpr(1.5 * 2.0**52)  # added and taken away, it rounds doubles below 2^51 to integers
 # Shapes of tiles, and how many threads share one, by time measured.
 _TILE, _DEPTH = 128, 16
 _PRODUCT_ROWS, _PRODUCT_COLUMNS, _PRODUCT_DEPTH, _PRODUCT_WARPS, _PRODUCT_STAGES = 64, 128, 128, 4, 2
 _TOGETHER = 8
-LARGEST = 2**30
-"""Grid steps are cut off here, so that they fit into 32 bits with their noise."""
 
 
 def round_slopes(
@@ -40,7 +44,6 @@ def round_slopes(
         rows,
         columns,
         places,
-        rows // len(coefficients),
         2.0**-shift,
         tile=_TILE,
         depth=_DEPTH,
@@ -49,29 +52,48 @@ def round_slopes(
 
 
 def add_product(total: Tensor, parts: Tensor, inputs: Tensor, shift: int) -> None:
-    """Multiply three parts of slopes with inputs, exactly.
+    """Add 2^shift times the product of three parts of slopes with inputs, exactly.
 
     Parameters
     ----------
-    total : tensor of int64 or int32, as many as the product has
-        Of 64 bits: 2^shift times the product is added. Of 32 bits: what it held is overwritten by the product
-        in steps of 2^shift, from 1 to 16, rounded, and cut off where sums in grid steps are.
+    total : tensor of int64, as many as the product has
     parts, inputs : tensors of int8 (3 rows, places) and (columns, places)
         At most 2^16 places, so that sums fit into 32 bits; along their last axis contiguous.
     shift : int
     """
-    if total.dtype == torch.int32 and not 1 <= shift <= 16:
+    _multiply(total, parts, inputs, shift, 0.0)
+
+
+def release_product(noise: Tensor, parts: Tensor, inputs: Tensor, shift: int, scale: float) -> None:
+    """Write the product in grid steps of 2^shift, plus noise, times scale, over the noise.
+
+    Parameters
+    ----------
+    noise : tensor of int32, as many as the product has
+        Becomes floats, in the same bits.
+    parts, inputs
+        As for `add_product`.
+    shift : int
+        From 1 to 16. The product is rounded, and cut off where sums in grid steps are.
+    scale : float
+    """
+    if not 1 <= shift <= 16:
         raise ValueError(f"a grid step of 2^{shift}, which is not from 2 to 2^16")
+    _multiply(noise, parts, inputs, shift, scale)
+
+
+def _multiply(target: Tensor, parts: Tensor, inputs: Tensor, shift: int, scale: float) -> None:
     rows, columns = parts.shape[0] // 3, inputs.shape[0]
     tiles = triton.cdiv(rows, _PRODUCT_ROWS) * triton.cdiv(columns, _PRODUCT_COLUMNS)
     _product_kernel[(tiles,)](
         TensorDescriptor.from_tensor(parts, [_PRODUCT_ROWS, _PRODUCT_DEPTH]),
         TensorDescriptor.from_tensor(inputs, [_PRODUCT_COLUMNS, _PRODUCT_DEPTH]),
-        total,
+        target,
         rows,
         columns,
         parts.shape[1],
         shift,
+        scale,
         largest=LARGEST,
         tile_rows=_PRODUCT_ROWS,
         tile_columns=_PRODUCT_COLUMNS,
@@ -92,14 +114,13 @@ def _slope_kernel(
     rows,
     columns,
     places,
-    positions,
     scale,
     tile: tl.constexpr,
     depth: tl.constexpr,
 ):
     row = tl.program_id(1) * tile + tl.arange(0, tile)
     column = tl.program_id(0) * depth + tl.arange(0, depth)
-    coefficient = tl.load(coefficients + row // positions, mask=row < rows, other=0.0)
+    coefficient = tl.load(coefficients + row, mask=row < rows, other=0.0)
     factor = _both(slope_unit, input_unit, row, row < rows) * coefficient * scale
     factor = tl.where(coefficient == 0, 0.0, factor)
     counts = (row < rows) & (coefficient != 0)
@@ -125,15 +146,16 @@ def _both(slope_unit, input_unit, place, inside):
     return unit * tl.load(input_unit + place, mask=inside, other=0.0).to(tl.float64)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["scale"])
 def _product_kernel(
     parts,
     inputs,
-    total,
+    target,
     rows,
     columns,
     places,
     shift,
+    scale,
     largest: tl.constexpr,
     tile_rows: tl.constexpr,
     tile_columns: tl.constexpr,
@@ -157,13 +179,13 @@ def _product_kernel(
         low = tl.dot(parts.load([2 * rows + first_row, start]), read, low, out_dtype=tl.int32)
     row = first_row + tl.arange(0, tile_rows)
     column = first_column + tl.arange(0, tile_columns)
-    target = total + row.to(tl.int64)[:, None] * columns + column[None, :]
+    place = target + row.to(tl.int64)[:, None] * columns + column[None, :]
     inside = (row < rows)[:, None] & (column < columns)[None, :]
-    if total.dtype.element_ty == tl.int64:
+    if target.dtype.element_ty == tl.int64:
         found = ((high.to(tl.int64) << 16) + (middle.to(tl.int64) << 8) + low.to(tl.int64)) << shift
-        tl.store(target, tl.load(target, mask=inside, other=0) + found, mask=inside)
+        tl.store(place, tl.load(place, mask=inside, other=0) + found, mask=inside)
     else:
-        tl.store(target, _grid_steps(high, middle, low, shift, largest), mask=inside)
+        add_sum_to_noise(place, inside, _grid_steps(high, middle, low, shift, largest), scale)
 
 
 @triton.jit

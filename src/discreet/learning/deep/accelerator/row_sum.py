@@ -35,22 +35,27 @@ def squares_of_rows(rows: Tensor) -> Tensor:
     return out
 
 
-def add_rounded_look_ups(table: Tensor, index: Tensor, slopes: Tensor, coefficients: Tensor) -> None:
-    """Add the integers nearest to coefficient times slope to the rows of a table that positions have read.
+def add_rounded_look_ups(
+    table: Tensor, index: Tensor, slopes: Tensor, coefficients: Tensor, unit: int
+) -> None:
+    """Add the integers nearest to coefficient times slope over 2^unit to the rows that positions have read.
 
     Parameters
     ----------
-    table : tensor of int64 (rows, columns)
+    table : tensor of int64 or int32 (rows, columns)
+        Of 64 bits, integers are multiplied by 2^unit; of 32, the last bits of sums are right.
     index : tensor (examples, positions)
     slopes : tensor (examples, positions, columns)
         Products are below 2^51. Those of an example whose coefficient is 0 are not read.
     coefficients : tensor of doubles (examples,)
+    unit : int
     """
     examples, positions, columns = slopes.shape
     slopes, index = slopes.contiguous(), index.contiguous()
     width = min(_PART // 2, triton.next_power_of_2(columns))
     grid = (examples * positions, triton.cdiv(columns, width))
-    _look_up_kernel[grid](slopes, index, coefficients, table, positions, columns, bits=_BITS, width=width)
+    given = (slopes, index, coefficients, table, positions, columns, unit, 2.0**-unit)
+    _look_up_kernel[grid](*given, bits=_BITS, width=width)
 
 
 def add_rounded_rows(total: Tensor, rows: Tensor, coefficients: Tensor) -> None:
@@ -116,17 +121,30 @@ def _square_kernel(rows, out, columns, parts, by_row, by_column, part: tl.conste
 
 @triton.jit
 def _look_up_kernel(
-    slopes, index, coefficients, table, positions, columns, bits: tl.constexpr, width: tl.constexpr
+    slopes,
+    index,
+    coefficients,
+    table,
+    positions,
+    columns,
+    unit,
+    scale,
+    bits: tl.constexpr,
+    width: tl.constexpr,
 ):
     position = tl.program_id(0).to(tl.int64)
-    factor = tl.load(coefficients + position // positions)
+    factor = tl.load(coefficients + position // positions) * scale
     if factor != 0:
         column = tl.program_id(1) * width + tl.arange(0, width)
         inside = column < columns
         value = tl.load(slopes + position * columns + column, mask=inside, other=0.0).to(tl.float64)
         near = tl.fma(value, tl.zeros_like(value) + factor, tl.zeros_like(value) + _TO_INTEGER)
         row = tl.load(index + position).to(tl.int64)
-        tl.atomic_add(table + row * columns + column, near.to(tl.int64, bitcast=True) - bits, mask=inside)
+        whole = near.to(tl.int64, bitcast=True) - bits
+        if table.dtype.element_ty == tl.int64:
+            tl.atomic_add(table + row * columns + column, whole << unit, mask=inside)
+        else:
+            tl.atomic_add(table + row * columns + column, whole.to(tl.int32), mask=inside)
 
 
 @triton.jit
