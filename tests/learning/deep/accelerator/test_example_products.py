@@ -13,8 +13,10 @@ import torch
 from discreet.learning.deep.accelerator.example_products import (
     MOST_EXAMPLES,
     add_products,
+    look_up_squares_from_above,
     release_products,
     shorten,
+    shortened,
     squares_from_above,
 )
 from discreet.learning.deep.accelerator.noisy_sums import NOT_DRAWN
@@ -89,6 +91,25 @@ def test_squares_are_those_of_gradients_and_hardly_more(examples, positions, row
     assert (found >= exact + share * mass.square() * (1 - 1e-5) - 1e-6 * mass.square()).all()
     lengths = slopes.double().norm(dim=2) * inputs.double().norm(dim=2)
     assert torch.allclose(found, exact + share * positions * lengths.square().sum(1), rtol=1e-5)
+
+
+@pytest.mark.parametrize("positions", [1, 17, 130])
+@pytest.mark.parametrize("kind", [torch.float32, torch.float16])
+def test_squares_of_look_ups_have_all_pairs_that_read_the_same_row(positions, kind):
+    slopes = shortened(numbers(3, positions, 13, kind=kind))
+    index = torch.randint(0, 5, (3, positions), generator=torch.Generator().manual_seed(2)).to(DEVICE)
+    table = torch.zeros(3, 5, 13, dtype=torch.float64, device=DEVICE)
+    table.scatter_add_(1, index[:, :, None].expand(-1, -1, 13), slopes.double())
+    squares = slopes.double().square().sum((1, 2))
+    found = look_up_squares_from_above(slopes, index, 2.0**-10).sum(1)
+    exact = table.square().sum((1, 2)) + 2.0**-10 * positions * squares
+    assert torch.allclose(found, exact, rtol=1e-5)
+
+
+def test_of_no_positions_there_is_nothing():
+    slopes, inputs = torch.zeros(2, 0, 3, device=DEVICE), torch.zeros(2, 0, 4, device=DEVICE)
+    assert squares_from_above(*shorten(slopes, inputs), 1.0).shape == (2, 0)
+    assert not added(*shorten(slopes, inputs), doubles(1.0, 1.0), 0).any()
 
 
 @pytest.mark.parametrize("scale", [1e-35, 1e-25, 1e-20])
@@ -195,8 +216,9 @@ from triton.compiler import ASTSource
 from discreet.learning.deep.accelerator.example_products import _gram_kernel as kernel
 import triton.language as tl
 given = dict(slopes="tensordesc<bf16[1, 64, 128]>", inputs="tensordesc<bf16[1, 64, 128]>", out="*fp64")
-constants = {"operand": tl.bfloat16, "tile": 64, "depth": 128}
-sizes = dict(rows="i32", columns="i32", share="fp32", **dict.fromkeys(constants, "constexpr"))
+constants = {"operand": tl.bfloat16, "is_look_up": False, "tile": 64, "depth": 128}
+sizes = dict(positions="i32", rows="i32", columns="i32", share="fp32")
+sizes |= dict.fromkeys(constants, "constexpr")
 source = ASTSource(fn=kernel, signature={**given, **sizes}, constexprs=constants)
 made = triton.compile(source, target=GPUTarget("cuda", 90, 32), options={"num_warps": 4})
 lines = made.asm["ttir"].splitlines()

@@ -408,6 +408,17 @@ def test_parameters_without_numbers_are_left_alone():
     assert [one.shape for one in found] == [parameter.shape for parameter in parameters]
 
 
+def test_texts_without_words_add_nothing():
+    parameters = [torch.zeros(1024, 64, device=DEVICE), torch.zeros(300, 240, device=DEVICE)]
+    total, weights = sum_for(parameters), torch.ones(2, device=DEVICE).double()
+    outer = OuterUse(torch.zeros(2, 0, 300, device=DEVICE), torch.zeros(2, 0, 240, device=DEVICE))
+    uses = [[total.kept(use)] for use in (table_use(2, positions=0), outer)]
+    assert total.add(uses, weights, 0.7).all()
+    found, *_ = total.release(0.7)
+    assert [one.shape for one in found] == [parameter.shape for parameter in parameters]
+    assert all(len(one.unique()) > 1000 for one in found)  # noise
+
+
 def test_many_examples_that_agree_are_not_cut_off():
     """A thousand gradients of one number, all the same, are far beyond 32 bits of grid steps."""
     total = sum_for([torch.zeros(1, 1, device=DEVICE)])

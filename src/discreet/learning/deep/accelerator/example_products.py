@@ -19,7 +19,16 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 from discreet.learning.deep.accelerator.noisy_sums import add_sum_to_noise, in_steps
 
-__all__ = ["MOST_EXAMPLES", "add_products", "release_products", "short_rows", "shorten", "squares_from_above"]
+__all__ = [
+    "MOST_EXAMPLES",
+    "add_products",
+    "look_up_squares_from_above",
+    "release_products",
+    "short_rows",
+    "shorten",
+    "shortened",
+    "squares_from_above",
+]
 
 MOST_EXAMPLES = 2**9
 """Of one sum of 32 bits: an example adds less than 2^22 to a number."""
@@ -35,17 +44,24 @@ _BLOCK = 128
 """Positions, and columns, that are summed up in floats at once (assumption C)."""
 
 
-_PROGRAMS = 512  # that keep an accelerator busy
+_TOGETHER = 8  # tiles below each other, whose programs run at the same time
+_PROGRAMS = 256  # that keep an accelerator busy
+_LEAST_SHARE = 16
+"""Examples of a program at least, where several share a tile: each adds to the total once."""
 
 
 class Tiles(NamedTuple):
     """What one program makes, and with how many threads."""
 
-    rows: int = 128
-    columns: int = 128
-    warps: int = 8
-    stages: int = 3
-    together: int = 8
+    rows: int
+    columns: int
+    warps: int
+    stages: int
+
+
+def tiles_for(depth: int) -> Tiles:
+    """Return the tiles that were found to be fast on an H200, for so many positions at a time."""
+    return Tiles(128, 128, warps=8, stages=3) if depth > 64 else Tiles(64, 128, warps=4, stages=3)
 
 
 def shorten(slopes: Tensor, inputs: Tensor) -> tuple[Tensor, Tensor]:
@@ -53,9 +69,17 @@ def shorten(slopes: Tensor, inputs: Tensor) -> tuple[Tensor, Tensor]:
 
     Both are (examples, positions, …). Floats that are longer, or of two kinds, are rounded to bfloat16.
     """
-    is_half = slopes.dtype == inputs.dtype == torch.float16
-    kind = torch.float16 if is_half else torch.bfloat16
+    kind = _short_kind(slopes) if slopes.dtype == inputs.dtype else torch.bfloat16
     return _aligned(slopes, kind), _aligned(inputs, kind)
+
+
+def shortened(values: Tensor) -> Tensor:
+    """Return the same of numbers alone."""
+    return _aligned(values, _short_kind(values))
+
+
+def _short_kind(values: Tensor) -> torch.dtype:
+    return torch.float16 if values.dtype == torch.float16 else torch.bfloat16
 
 
 def _aligned(values: Tensor, kind: torch.dtype) -> Tensor:
@@ -91,19 +115,43 @@ def squares_from_above(slopes: Tensor, inputs: Tensor, share: float) -> Tensor:
     -------
     tensor of doubles (examples, parts)
     """
+    return _squares(slopes, inputs, share, is_look_up=False)
+
+
+def look_up_squares_from_above(slopes: Tensor, index: Tensor, share: float) -> Tensor:
+    """Return the same of sums over positions of slopes, each in a row of a table.
+
+    The inner product of two inputs is 1 if they are the same row, and else 0.
+
+    Parameters
+    ----------
+    slopes : tensor of 16 bits (examples, positions, columns)
+        As returned by `shortened`.
+    index : tensor (examples, positions)
+        Which row each is in, contiguous.
+    share : float
+    """
+    return _squares(slopes, index, share, is_look_up=True)
+
+
+def _squares(slopes: Tensor, inputs: Tensor, share: float, *, is_look_up: bool) -> Tensor:
     examples, positions, _ = slopes.shape
+    if not slopes.numel():
+        return torch.empty(examples, 0, dtype=torch.float64, device=slopes.device)
     tile = 64 if positions > 32 else 32 if positions > 16 else 16
     tiles = triton.cdiv(positions, tile)
     pairs = tiles * (tiles + 1) // 2  # of which the second is not before the first
     out = torch.empty(examples, pairs, dtype=torch.float64, device=slopes.device)
     _gram_kernel[(examples, pairs)](
         TensorDescriptor.from_tensor(slopes, [1, tile, _BLOCK]),
-        TensorDescriptor.from_tensor(inputs, [1, tile, _BLOCK]),
+        inputs if is_look_up else TensorDescriptor.from_tensor(inputs, [1, tile, _BLOCK]),
         out,
+        positions,
         slopes.shape[2],
-        inputs.shape[2],
+        0 if is_look_up else inputs.shape[2],
         share * positions,
         operand=_operand(slopes),
+        is_look_up=is_look_up,
         tile=tile,
         depth=_BLOCK,
         num_warps=4,
@@ -125,7 +173,8 @@ def add_products(total: Tensor, slopes: Tensor, inputs: Tensor, coefficients: Te
         it holds.
     unit : int
     """
-    _multiply(total, slopes, inputs, coefficients, unit, 0, 0.0)
+    if slopes.numel():
+        _multiply(total, slopes, inputs, coefficients, unit, 0, 0.0)
 
 
 def release_products(
@@ -155,20 +204,17 @@ def _multiply(
     unit: int,
     shift: int,
     scale: float,
-    tiles: Tiles = Tiles(),  # noqa: B008 - a constant
 ) -> None:
-    examples, positions, rows = slopes.shape
-    columns = inputs.shape[2]
+    (examples, positions, rows), columns = slopes.shape, inputs.shape[2]
     depth = min(_BLOCK, max(16, triton.next_power_of_2(positions)))
+    tiles = tiles_for(depth)
     matrix = triton.cdiv(rows, tiles.rows) * triton.cdiv(columns, tiles.columns)
     shares = 1
     if target.dtype == torch.int64:  # programs may share the examples of a tile
-        shares = max(
-            triton.cdiv(examples, MOST_EXAMPLES), min(triton.cdiv(examples, 16), _PROGRAMS // matrix)
-        )
+        shares = min(triton.cdiv(examples, _LEAST_SHARE), _PROGRAMS // matrix)
+        shares = max(shares, triton.cdiv(examples, MOST_EXAMPLES))
     each = triton.cdiv(examples, shares)
-    grid = (matrix, triton.cdiv(examples, each))
-    _product_kernel[grid](
+    _product_kernel[(matrix, triton.cdiv(examples, each))](
         TensorDescriptor.from_tensor(slopes, [1, depth, tiles.rows]),
         TensorDescriptor.from_tensor(inputs, [1, depth, tiles.columns]),
         coefficients,
@@ -186,7 +232,7 @@ def _multiply(
         tile_rows=tiles.rows,
         tile_columns=tiles.columns,
         depth=depth,
-        together=tiles.together,
+        together=_TOGETHER,
         num_warps=tiles.warps,
         num_stages=tiles.stages,
     )
@@ -203,10 +249,12 @@ def _gram_kernel(
     slopes,
     inputs,
     out,
+    positions,
     rows,
     columns,
     share,
     operand: tl.constexpr,
+    is_look_up: tl.constexpr,
     tile: tl.constexpr,
     depth: tl.constexpr,
 ):
@@ -216,9 +264,16 @@ def _gram_kernel(
     second = tl.where((second + 1) * (second + 2) // 2 <= tl.program_id(1), second + 1, second)
     first = tl.program_id(1) - second * (second + 1) // 2
     one = _inner_products(slopes, example, first * tile, second * tile, rows, operand, tile, depth)
-    other = _inner_products(inputs, example, first * tile, second * tile, columns, operand, tile, depth)
-    total = tl.sum(tl.sum(one.to(tl.float64) * other.to(tl.float64), 1), 0)
     place = tl.arange(0, tile)
+    if is_look_up:
+        inputs += example.to(tl.int64) * positions
+        here, there = first * tile + place, second * tile + place
+        here = tl.load(inputs + here, mask=here < positions, other=-1)
+        there = tl.load(inputs + there, mask=there < positions, other=-1)
+        other = (here[:, None] == there[None, :]).to(tl.float32)
+    else:
+        other = _inner_products(inputs, example, first * tile, second * tile, columns, operand, tile, depth)
+    total = tl.sum(tl.sum(one.to(tl.float64) * other.to(tl.float64), 1), 0)
     is_diagonal = (place[:, None] == place[None, :]) & (first == second)
     one = tl.sum(tl.where(is_diagonal, one, 0.0), 1).to(tl.float64)
     other = tl.sum(tl.where(is_diagonal, other, 0.0), 1).to(tl.float64)

@@ -24,8 +24,10 @@ from discreet.learning.deep.accelerator.convolution_uses import TapRowsUse
 from discreet.learning.deep.accelerator.example_products import (
     MOST_EXAMPLES,
     add_products,
+    look_up_squares_from_above,
     release_products,
     shorten,
+    shortened,
     squares_from_above,
 )
 from discreet.learning.deep.accelerator.measuring_kernels import keep_slopes, round_inputs, summarize
@@ -40,8 +42,6 @@ from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse, Use
 
 __all__ = ["IntegerForm", "integer_form"]
 
-_DOUBLES = 2.0**-24
-"""Rounding of a squared norm that was summed in doubles, in units of the squared mass."""
 _HALF = 0.51
 """Of a unit: how far rounding is from the exact product at most (lemma 2)."""
 _UNIT = 8
@@ -140,20 +140,27 @@ class _LookupForm(IntegerForm):
     Parameters
     ----------
     use : LookupUse
+        With slopes of 16 bits.
+    parts : tensor of doubles (examples, some)
+        Squared norms, from above, in parts.
     unit : int
         Log2 of a unit of H: that of a grid step of the noise, if positions may be added to noise one by one.
     """
 
     use: LookupUse
+    parts: Tensor
     unit: int
 
     @staticmethod
     def of(use: LookupUse, grid_shift: int) -> _LookupForm:
-        """Return slopes that are rounded to the grid of the noise where that moves them little."""
+        """Return what is kept of a use, to be rounded to the grid of the noise where that moves it little."""
         size = use.rows * use.slopes.shape[2]
         is_little = _rounding_of(use, grid_shift) <= _LITTLE
         fits = len(use.slopes) << (_MOST_BITS - grid_shift) <= _MOST_TABLE_STEPS
-        return _LookupForm(use, grid_shift if size >= _LARGE and is_little and fits else 0)
+        unit = grid_shift if size >= _LARGE and is_little and fits else 0
+        short = LookupUse(use.index.contiguous(), shortened(use.slopes), use.rows)
+        share = _SHORT_FLOATS + use.slopes.shape[2] * 2.0**-30
+        return _LookupForm(short, look_up_squares_from_above(short.slopes, short.index, share), unit)
 
     def kept(self) -> LookupUse:
         return self.use
@@ -162,8 +169,7 @@ class _LookupForm(IntegerForm):
         return self.use.mass()
 
     def squares(self) -> list[Tensor]:
-        mass = self.mass()
-        return [self.use.squares(mass)[:, None], _DOUBLES * mass.square()[:, None]]
+        return [self.parts]
 
     def rounding(self) -> float:
         return _rounding_of(self.use, self.unit)
@@ -308,7 +314,7 @@ class _PositionsForm(IntegerForm):
         size = self.use.left.shape[2] * self.use.right.shape[2]
         # Of a small matrix many examples are shared by programs, which only a total allows.
         is_large = size >= max(_LARGE, _NUMBERS_OF_A_POSITION * self.use.terms)
-        return len(self.use.left) <= MOST_EXAMPLES and is_large
+        return self.use.terms > 0 and len(self.use.left) <= MOST_EXAMPLES and is_large
 
     def release_to(self, noise: Tensor, coefficients: Tensor, grid_shift: int, scale: float) -> None:
         release_products(noise, self.use.left, self.use.right, coefficients, _UNIT, grid_shift, scale)

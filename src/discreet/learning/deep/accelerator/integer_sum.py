@@ -113,7 +113,7 @@ class IntegerSum:
     def kept(self, use: Use) -> Use | IntegerForm:
         """Return what is kept of a use until its batch is measured: short numbers, where there are many."""
         self._check_size(use)
-        if not isinstance(use, OuterUse) or not use.left.numel():
+        if not isinstance(use, OuterUse | LookupUse) or 0 in _shape_of(use):
             return use
         if self._keeping is None:
             self._keeping = SideStreams(1, most_open=2)
@@ -317,6 +317,10 @@ class IntegerSum:
 
 def _aligned(size: int) -> int:
     return -(-size // _ALIGNED) * _ALIGNED
+
+
+def _shape_of(use: OuterUse | LookupUse) -> torch.Size:
+    return use.left.shape if isinstance(use, OuterUse) else use.slopes.shape
 
 
 def _extend(parts: list[Tensor], form: IntegerForm) -> None:

@@ -51,6 +51,8 @@ def add_rounded_look_ups(
     unit : int
     """
     examples, positions, columns = slopes.shape
+    if not slopes.numel():
+        return
     slopes, index = slopes.contiguous(), index.contiguous()
     width = min(_PART // 2, triton.next_power_of_2(columns))
     grid = (examples * positions, triton.cdiv(columns, width))
