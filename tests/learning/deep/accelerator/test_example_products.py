@@ -206,21 +206,37 @@ def test_more_examples_than_32_bits_hold_are_refused():
         release_products(noise, *shorten(ones, ones), ones[:, 0, 0].double(), 8, 5, 1.0)
 
 
+KERNELS = {
+    "_gram_kernel": """
+given = dict(slopes="tensordesc<bf16[1, 64, 128]>", inputs="tensordesc<bf16[1, 64, 128]>", out="*fp64")
+given |= dict(positions="i32", rows="i32", columns="i32", share="fp32")
+constants = {"operand": tl.bfloat16, "is_look_up": False, "tile": 64, "depth": 128}
+""",
+    "_product_kernel": """
+given = dict.fromkeys(("slopes", "inputs"), "tensordesc<bf16[1, 128, 64]>")
+given |= dict(coefficients="*fp64", target="*i32")
+given |= dict.fromkeys(("examples", "each", "rows", "columns", "unit", "shift"), "i32")
+given |= dict(scale="fp32", smaller="fp32")
+constants = {"operand": tl.bfloat16, "blocks": 2, "tile_rows": 64, "tile_columns": 64, "depth": 128}
+constants |= {"together": 8}
+""",
+}
+
+
 @pytest.mark.slow
-def test_gram_products_are_summed_in_blocks():
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_products_of_floats_are_summed_in_blocks(kernel):
     """Compiled, for an accelerator that need not be there: blocks are added by an addition of their own."""
-    program = """
+    program = f"""
 import triton
+import triton.language as tl
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
-from discreet.learning.deep.accelerator.example_products import _gram_kernel as kernel
-import triton.language as tl
-given = dict(slopes="tensordesc<bf16[1, 64, 128]>", inputs="tensordesc<bf16[1, 64, 128]>", out="*fp64")
-constants = {"operand": tl.bfloat16, "is_look_up": False, "tile": 64, "depth": 128}
-sizes = dict(positions="i32", rows="i32", columns="i32", share="fp32")
-sizes |= dict.fromkeys(constants, "constexpr")
-source = ASTSource(fn=kernel, signature={**given, **sizes}, constexprs=constants)
-made = triton.compile(source, target=GPUTarget("cuda", 90, 32), options={"num_warps": 4})
+from discreet.learning.deep.accelerator.example_products import {kernel} as kernel
+{KERNELS[kernel]}
+signature = {{**given, **dict.fromkeys(constants, "constexpr")}}
+source = ASTSource(fn=kernel, signature=signature, constexprs=constants)
+made = triton.compile(source, target=GPUTarget("cuda", 90, 32), options={{"num_warps": 4}})
 lines = made.asm["ttir"].splitlines()
 assert any("tt.dot" in line and "bf16" in line for line in lines)
 assert any("arith.addf" in line and "64x64xf32" in line for line in lines)

@@ -37,7 +37,7 @@ _TO_INTEGER = tl.constexpr(1.5 * 2.0**23)
 _BITS = tl.constexpr(0x4B400000)  # of it
 _DOWN = 1 - 2.0**-22
 """More than a coefficient may grow when it becomes a float, and than products round (lemma 2)."""
-_LOST_SQUARE = tl.constexpr(2.0**-80)
+_LOST_SQUARE = tl.constexpr(2.0**-70)
 """Added to squared lengths: far more than numbers below 2^-126 that are taken for 0 (lemma 1)."""
 _ALIGNED = 8  # numbers of 16 bits, to a multiple of which rows are padded in memory
 _BLOCK = 128
@@ -332,7 +332,8 @@ def _product_kernel(
         example, start = first + turn // blocks, turn % blocks * depth
         left = slopes.load([example, start, first_row]).reshape(depth, tile_rows).to(operand)
         right = inputs.load([example, start, first_column]).reshape(depth, tile_columns).to(operand)
-        product = tl.dot(left.T, right)
+        # Blocks of positions are added by an addition of their own, as above.
+        product = tl.dot(left.T, right, max_num_imprecise_acc=depth)
         factor = (tl.load(coefficients + example) * smaller).to(tl.float32)
         if blocks == 1:
             total += _nearest(product, factor)
