@@ -214,7 +214,7 @@ constants = {"operand": tl.bfloat16, "is_look_up": False, "tile": 64, "depth": 1
 """,
     "_product_kernel": """
 given = dict.fromkeys(("slopes", "inputs"), "tensordesc<bf16[1, 128, 64]>")
-given |= dict(coefficients="*fp64", target="*i32")
+given |= dict(coefficients="*fp64", target="*i64")
 given |= dict.fromkeys(("examples", "each", "rows", "columns", "unit", "shift"), "i32")
 given |= dict(scale="fp32", smaller="fp32")
 constants = {"operand": tl.bfloat16, "blocks": 2, "tile_rows": 64, "tile_columns": 64, "depth": 128}
