@@ -6,17 +6,17 @@ import os
 import subprocess
 import sys
 from fractions import Fraction
+from functools import partial
 
 import pytest
 import torch
 
+from discreet.learning.deep.accelerator import example_products
 from discreet.learning.deep.accelerator.example_products import (
     MOST_EXAMPLES,
     add_products,
     look_up_squares_from_above,
     release_products,
-    shorten,
-    shortened,
     squares_from_above,
 )
 from discreet.learning.deep.accelerator.noisy_sums import NOT_DRAWN
@@ -25,6 +25,9 @@ from discreet.learning.deep.accelerator.noisy_sums import NOT_DRAWN
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+shorten, shortened = (
+    partial(does, may_share=False) for does in (example_products.shorten, example_products.shortened)
+)
 SHAPES = [(1, 2, 3, 5), (3, 16, 20, 9), (2, 65, 130, 7), (2, 130, 3, 140), (3, 300, 17, 8)]
 
 
@@ -71,13 +74,21 @@ def test_numbers_become_short_and_rows_begin_at_multiples_of_sixteen_bytes(kind,
     assert short.stride()[2] == 1
 
 
-def test_numbers_that_are_short_already_are_not_copied():
+def test_numbers_that_are_short_already_are_copied_unless_they_may_be_shared():
     slopes, inputs = numbers(2, 3, 16, kind=torch.bfloat16), numbers(2, 3, 8, kind=torch.float16)
+    assert example_products.shorten(slopes, inputs, may_share=True)[0] is slopes
     short, other = shorten(slopes, inputs)
-    assert short is slopes
+    before = slopes.clone()
+    slopes.zero_()
+    assert torch.equal(short, before)
     assert other.dtype == torch.bfloat16
-    assert shorten(slopes.mT, slopes.mT)[0].is_contiguous() is False
-    assert torch.equal(shorten(slopes.mT, slopes.mT)[0], slopes.mT)
+
+
+def test_numbers_in_another_layout_are_the_same():
+    values = numbers(2, 16, 24, kind=torch.bfloat16).mT
+    found = example_products.shortened(values, may_share=True)
+    assert found.stride() == (24 * 16, 16, 1)
+    assert torch.equal(found, values)
 
 
 @pytest.mark.parametrize(("examples", "positions", "rows", "columns"), SHAPES)

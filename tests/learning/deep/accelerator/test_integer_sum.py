@@ -408,6 +408,29 @@ def test_parameters_without_numbers_are_left_alone():
     assert [one.shape for one in found] == [parameter.shape for parameter in parameters]
 
 
+def test_what_is_kept_is_not_what_others_may_write_to():
+    """Between the norm and the sum of a batch the next is run, by some models in the same memory."""
+
+    def numbers():
+        left, right = (torch.ones(2, 3, size, device=DEVICE).bfloat16() for size in (8, 16))
+        return left, right, table_use(2), torch.ones(2, 1, 5, device=DEVICE)
+
+    def begin(left, right, table, slopes):
+        total = sum_for([torch.zeros(8, 16), torch.zeros(1024, 64), torch.zeros(5)], groups=[[0, 1], [2]])
+        total._device = DEVICE
+        uses = [OuterUse(left, right), table, RowsUse(slopes[:, 0])]
+        total.add([[total.kept(use)] for use in uses], torch.ones(2, device=DEVICE).double(), 0.7)
+        return total
+
+    left, right, table, slopes = numbers()
+    total, expected = begin(left, right, table, slopes), begin(*numbers())
+    for values in (left, right, table.slopes, table.index, slopes):
+        values.mul_(2)
+    total.settle()
+    expected.settle()
+    assert torch.equal(total._total, expected._total)
+
+
 def test_texts_without_words_add_nothing():
     parameters = [torch.zeros(1024, 64, device=DEVICE), torch.zeros(300, 240, device=DEVICE)]
     total, weights = sum_for(parameters), torch.ones(2, device=DEVICE).double()

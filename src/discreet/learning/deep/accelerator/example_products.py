@@ -50,7 +50,7 @@ _LEAST_SHARE = 16
 """Examples of a program at least, where several share a tile: each adds to the total once."""
 
 
-class Tiles(NamedTuple):
+class ProductTiles(NamedTuple):
     """What one program makes, and with how many threads."""
 
     rows: int
@@ -59,32 +59,37 @@ class Tiles(NamedTuple):
     stages: int
 
 
-def tiles_for(depth: int) -> Tiles:
+def _tiles_for(depth: int) -> ProductTiles:
     """Return the tiles that were found to be fast on an H200, for so many positions at a time."""
-    return Tiles(128, 128, warps=8, stages=3) if depth > 64 else Tiles(64, 128, warps=4, stages=3)
+    return ProductTiles(128, 128, 8, 3) if depth > 64 else ProductTiles(64, 128, 4, 3)
 
 
-def shorten(slopes: Tensor, inputs: Tensor) -> tuple[Tensor, Tensor]:
+def shorten(slopes: Tensor, inputs: Tensor, *, may_share: bool) -> tuple[Tensor, Tensor]:
     """Return numbers in 16 bits, all of one kind, in rows that begin where an accelerator reads them best.
 
-    Both are (examples, positions, …). Floats that are longer, or of two kinds, are rounded to bfloat16.
+    Parameters
+    ----------
+    slopes, inputs : tensors (examples, positions, …)
+        Floats that are longer, or of two kinds, are rounded to bfloat16.
+    may_share : bool
+        Whether numbers that are short already may stay where they are: nobody else will write to them.
     """
     kind = _short_kind(slopes) if slopes.dtype == inputs.dtype else torch.bfloat16
-    return _aligned(slopes, kind), _aligned(inputs, kind)
+    return _aligned(slopes, kind, may_share=may_share), _aligned(inputs, kind, may_share=may_share)
 
 
-def shortened(values: Tensor) -> Tensor:
+def shortened(values: Tensor, *, may_share: bool) -> Tensor:
     """Return the same of numbers alone."""
-    return _aligned(values, _short_kind(values))
+    return _aligned(values, _short_kind(values), may_share=may_share)
 
 
 def _short_kind(values: Tensor) -> torch.dtype:
     return torch.float16 if values.dtype == torch.float16 else torch.bfloat16
 
 
-def _aligned(values: Tensor, kind: torch.dtype) -> Tensor:
+def _aligned(values: Tensor, kind: torch.dtype, *, may_share: bool) -> Tensor:
     is_even = values.stride() == _steps(values.shape) and values.data_ptr() % 16 == 0
-    if values.dtype == kind and is_even:
+    if may_share and values.dtype == kind and is_even:
         return values
     return short_rows(values.shape, kind, values.device).copy_(values)
 
@@ -207,7 +212,7 @@ def _multiply(
 ) -> None:
     (examples, positions, rows), columns = slopes.shape, inputs.shape[2]
     depth = min(_BLOCK, max(16, triton.next_power_of_2(positions)))
-    tiles = tiles_for(depth)
+    tiles = _tiles_for(depth)
     matrix = triton.cdiv(rows, tiles.rows) * triton.cdiv(columns, tiles.columns)
     shares = 1
     if target.dtype == torch.int64:  # programs may share the examples of a tile

@@ -38,6 +38,7 @@ from discreet.learning.deep.accelerator.row_sum import (
     add_rounded_rows,
     squares_of_rows,
 )
+from discreet.learning.deep.accelerator.side_streams import is_recording
 from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse, Use
 
 __all__ = ["IntegerForm", "integer_form"]
@@ -141,14 +142,11 @@ class _LookupForm(IntegerForm):
     ----------
     use : LookupUse
         With slopes of 16 bits.
-    parts : tensor of doubles (examples, some)
-        Squared norms, from above, in parts.
     unit : int
         Log2 of a unit of H: that of a grid step of the noise, if positions may be added to noise one by one.
     """
 
     use: LookupUse
-    parts: Tensor
     unit: int
 
     @staticmethod
@@ -158,9 +156,11 @@ class _LookupForm(IntegerForm):
         is_little = _rounding_of(use, grid_shift) <= _LITTLE
         fits = len(use.slopes) << (_MOST_BITS - grid_shift) <= _MOST_TABLE_STEPS
         unit = grid_shift if size >= _LARGE and is_little and fits else 0
-        short = LookupUse(use.index.contiguous(), shortened(use.slopes), use.rows)
-        share = _SHORT_FLOATS + use.slopes.shape[2] * 2.0**-30
-        return _LookupForm(short, look_up_squares_from_above(short.slopes, short.index, share), unit)
+        may_share = is_recording()
+        index = (
+            use.index.contiguous() if may_share else use.index.clone(memory_format=torch.contiguous_format)
+        )
+        return _LookupForm(LookupUse(index, shortened(use.slopes, may_share=may_share), use.rows), unit)
 
     def kept(self) -> LookupUse:
         return self.use
@@ -169,7 +169,8 @@ class _LookupForm(IntegerForm):
         return self.use.mass()
 
     def squares(self) -> list[Tensor]:
-        return [self.parts]
+        share = _SHORT_FLOATS + self.use.slopes.shape[2] * 2.0**-30
+        return [look_up_squares_from_above(self.use.slopes, self.use.index, share)]
 
     def rounding(self) -> float:
         return _rounding_of(self.use, self.unit)
@@ -274,22 +275,11 @@ class _SingleForm(IntegerForm):
 class _PositionsForm(IntegerForm):
     """Sums over positions of slopes times inputs, as they are kept: floats of 16 bits.
 
-    Parameters
-    ----------
-    use : OuterUse
-    parts : tensor of doubles (examples, some)
-        Squared norms, from above, in parts.
+    In a recorded program they may be those of its forward and backward pass themselves, so that nothing is
+    measured before both are over.
     """
 
     use: OuterUse
-    parts: Tensor
-
-    @staticmethod
-    def of(use: OuterUse) -> _PositionsForm:
-        """Return what is kept of a use, measured."""
-        slopes, inputs = shorten(use.left, use.right)
-        share = _SHORT_FLOATS + (slopes.shape[2] + inputs.shape[2] + 2 * use.positions) * 2.0**-30
-        return _PositionsForm(OuterUse(slopes, inputs), squares_from_above(slopes, inputs, share))
 
     def kept(self) -> OuterUse:
         return self.use
@@ -298,7 +288,9 @@ class _PositionsForm(IntegerForm):
         return self.use.mass()
 
     def squares(self) -> list[Tensor]:
-        return [self.parts]
+        slopes, inputs = self.use.left, self.use.right
+        share = _SHORT_FLOATS + (slopes.shape[2] + inputs.shape[2] + 2 * self.use.positions) * 2.0**-30
+        return [squares_from_above(slopes, inputs, share)]
 
     def rounding(self) -> float:
         return _HALF * 2**_UNIT * (self.use.left.shape[2] * self.use.right.shape[2]) ** 0.5
@@ -330,7 +322,7 @@ def integer_form(use: Use, grid_shift: int = 0) -> IntegerForm:
     if isinstance(use, OuterUse) and use.positions == 1:
         return _SingleForm.of(use.left[:, 0], use.right[:, 0])
     if isinstance(use, OuterUse):
-        return _PositionsForm.of(use)
+        return _PositionsForm(OuterUse(*shorten(use.left, use.right, may_share=is_recording())))
     if isinstance(use, LookupUse):
         return _LookupForm.of(use, grid_shift)
     assert isinstance(use, RowsUse | TapRowsUse)  # noqa: S101 - there are four kinds

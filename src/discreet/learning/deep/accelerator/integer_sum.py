@@ -18,7 +18,7 @@ from discreet.learning.deep.accelerator.device_noise import DeviceNoise
 from discreet.learning.deep.accelerator.device_plan import DevicePlan
 from discreet.learning.deep.accelerator.integer_rows import IntegerForm, integer_form
 from discreet.learning.deep.accelerator.noisy_sums import release_sums
-from discreet.learning.deep.accelerator.side_streams import SideStreams
+from discreet.learning.deep.accelerator.side_streams import SideStreams, is_recording
 from discreet.learning.deep.clipping import AdaptiveClipping
 from discreet.learning.deep.processes import Processes
 from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse, Use, inner_products
@@ -113,6 +113,8 @@ class IntegerSum:
     def kept(self, use: Use) -> Use | IntegerForm:
         """Return what is kept of a use until its batch is measured: short numbers, where there are many."""
         self._check_size(use)
+        if isinstance(use, RowsUse) and use.rows._is_view() and not is_recording():
+            return RowsUse(use.rows.clone())  # of slopes, which others may write to
         if not isinstance(use, OuterUse | LookupUse) or 0 in _shape_of(use):
             return use
         if self._keeping is None:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import torch
 
-__all__ = ["SideStreams"]
+__all__ = ["SideStreams", "is_recording"]
 
 _Result = TypeVar("_Result")
 
@@ -31,8 +31,7 @@ class SideStreams:
     """
 
     def __init__(self, count: int, most_open: int | None = None) -> None:
-        is_recorded = torch.cuda.is_available() and torch.cuda.is_current_stream_capturing()
-        self._streams = cycle([torch.cuda.Stream() for _ in range(count)]) if is_recorded else None
+        self._streams = cycle([torch.cuda.Stream() for _ in range(count)]) if is_recording() else None
         self._most_open = most_open
         self._open: deque[tuple[torch.cuda.Event, Any]] = deque()
 
@@ -65,3 +64,8 @@ class SideStreams:
     def _wait_for_oldest(self) -> None:
         done, _ = self._open.popleft()
         torch.cuda.current_stream().wait_event(done)
+
+
+def is_recording() -> bool:
+    """Whether what is done now is recorded, as a program that has its memory for itself."""
+    return torch.cuda.is_available() and torch.cuda.is_current_stream_capturing()
