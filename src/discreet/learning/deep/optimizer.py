@@ -280,9 +280,11 @@ class PrivateOptimizer(torch.optim.Optimizer):
         given = cast("DeviceSum", total), rows, batch.weights, self._held.places
         if not (batch.is_only and self._processes.is_alone):
             counted = recorded.add(*given)
+            self._held.check()
             self._finish(batch, total, counted)
             return
         counted, means, is_private = recorded.release(*given)
+        self._held.check()
         self._end_batch(batch, counted)
         self._change_model(means, is_private=is_private)
 

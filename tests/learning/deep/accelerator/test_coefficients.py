@@ -39,6 +39,20 @@ def test_a_sum_that_is_not_finite_is_an_infinite_norm_and_one_below_zero_is_none
     assert found[5:].tolist() == pytest.approx([2.0**-28, 2.0])
 
 
+def test_norms_of_any_size_are_from_above():
+    """Of large sums, the little that is added to all norms makes up for no rounding."""
+    squares = torch.rand(50, 3, generator=torch.Generator().manual_seed(3), dtype=torch.float64) * 1e40
+    for norm, row in zip(bounded_norms(squares.to(DEVICE)).tolist(), squares.tolist(), strict=True):
+        assert Fraction(norm) ** 2 > sum(Fraction(value) for value in row)
+
+
+def test_a_sum_that_is_too_large_is_an_infinite_norm():
+    """Of a norm of 2^100 or more, a product of 16-bit floats might not be finite."""
+    assert bounded_norms(doubles([2.0**199, 2.0**199], [2.0**199, 0.0])).tolist() == pytest.approx(
+        [float("inf"), 2.0**99.5]
+    )
+
+
 def found_for(factors, norms, weights, **terms):
     usual = {"longest": 1000, "roundings": [], "rounding": 0.0, "limits": []}
     return coefficients_for(

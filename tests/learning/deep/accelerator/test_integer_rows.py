@@ -7,8 +7,9 @@ from fractions import Fraction
 import pytest
 import torch
 
+from discreet.learning.deep.accelerator import integer_rows
 from discreet.learning.deep.accelerator.integer_rows import integer_form
-from discreet.learning.deep.uses import OuterUse, RowsUse
+from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
@@ -43,6 +44,51 @@ def test_norms_of_outer_products_are_from_above():
         assert sum(value**2 for value in gradient) <= sum(
             Fraction(float(value)) for part in form.squares() for value in part[place]
         )
+
+
+@pytest.mark.parametrize(
+    ("positions", "rows", "columns"), [(2, 1, 1), (2**13, 1, 1), (2, 2**17, 1), (2, 1, 2**17)]
+)
+def test_the_share_is_more_than_products_of_floats_may_be_off(positions, rows, columns, monkeypatch):
+    """What lemma 1 says that inner products, and products over positions, may be off at most."""
+    shares = []
+    for name in ("squares_from_above", "look_up_squares_from_above"):
+        monkeypatch.setattr(integer_rows, name, lambda *given: shares.append(Fraction(given[2])))
+    slopes = torch.zeros(1, positions, rows, device=DEVICE)
+    index = torch.zeros(1, positions, dtype=torch.int64, device=DEVICE)
+    integer_form(OuterUse(slopes, torch.zeros(1, positions, columns, device=DEVICE))).squares()
+    integer_form(LookupUse(index, slopes, 3)).squares()
+    unit, of_itself = Fraction(1, 2**31), 1 - Fraction(1, 2**13)
+    inner, outer = 2**16 + rows + columns + 2, 2**16 + 2 * positions + 1
+    assert shares[0] * of_itself > (inner + outer) * unit
+    assert shares[1] * of_itself > (2**15 + rows + 2) * unit  # positions are rounded one by one
+
+
+def forms_of_ones():
+    """Each with as many positions as are in a number of its sum, log2 of its unit, and how many numbers."""
+    ones, index = torch.ones(1, 3, 128, device=DEVICE), torch.zeros(1, 3, dtype=torch.int64, device=DEVICE)
+    outer = OuterUse(ones[:, :, :7].contiguous(), ones[:, :, :9].contiguous())
+    return {
+        "positions": (integer_form(outer), 1, 8, 63),
+        "small table": (integer_form(LookupUse(index, ones, 4), 5), 3, 0, 128),
+        "large table": (integer_form(LookupUse(index, ones, 512), 5), 3, 5, 128),
+        "rows": (integer_form(RowsUse(ones[:, 0])), 1, 0, 128),
+    }
+
+
+@pytest.mark.parametrize("kind", forms_of_ones())
+@pytest.mark.parametrize("side", [-1, 1])
+def test_rounding_is_as_far_off_as_a_form_says_and_hardly_less(kind, side):
+    """All numbers are nearly halfway between two integers, and all are rounded to the same side."""
+    form, terms, unit, numbers = forms_of_ones()[kind]
+    each = 3 if kind == "positions" else 1  # what a coefficient is multiplied by before it is rounded
+    wanted = Fraction(2**unit * (2000 + side * 499), 1000)
+    coefficient = torch.tensor([float(wanted / each)], dtype=torch.float64, device=DEVICE)
+    total = torch.zeros(form.use.rows * 128 if "table" in kind else numbers, device=DEVICE).long()
+    form.add_to(total, coefficient)
+    off = [float(abs(int(value) - terms * wanted)) for value in total.flatten()[:numbers]]
+    length = sum(value**2 for value in off) ** 0.5
+    assert 0.97 * form.rounding() <= length <= form.rounding()
 
 
 def test_rows_are_kept_as_they_are():

@@ -220,6 +220,28 @@ def test_an_adaptive_bound_moves_by_a_noisy_count():
     assert total.release(0.7)[1] != 0.7
 
 
+def test_a_count_has_noise_of_its_own_after_that_of_all_parameters():
+    """Parameters that fill the room of their noise to the last number leave some for the count."""
+    total = sum_for([torch.zeros(32, device=DEVICE)], AdaptiveClipping(0.7))
+    total.add([[RowsUse(torch.ones(2, 32, device=DEVICE))]], torch.ones(2, device=DEVICE).double(), 0.7)
+    drawn, honest = [], total._noise.draw
+    total._noise.draw = lambda count: drawn.append(honest(count)) or drawn[0]
+    _, count = total._release_batch(total._waiting, 1.0)
+    assert count.data_ptr() == drawn[0].data_ptr() + 4 * 32
+    assert len(drawn[0]) > 32
+
+
+def test_uses_of_a_parameter_round_to_the_same_side_and_parameters_at_right_angles():
+    ones = torch.ones(2, 2, 4, device=DEVICE)
+    form = integer_rows.integer_form(OuterUse(ones, ones))
+    single = integer_rows.integer_form(OuterUse(ones[:, :1], ones[:, :1]))
+    some = [integer_sum._Parameters([place], [form] * uses) for place, uses in ((0, 3), (1, 1))]
+    mixed = integer_sum._Parameters([2], [form, single])
+    roundings, rounding = integer_sum._roundings([*some, mixed])
+    assert rounding == pytest.approx(10 * form.rounding() ** 2)
+    assert [one.tolist() for one in roundings] == [(single.rounding() + form.rounding()).tolist()]
+
+
 def test_a_sum_is_cleared():
     total = sum_for([torch.zeros(2, device=DEVICE)])
     for _ in range(2):
@@ -352,6 +374,47 @@ def test_an_overflow_below_zero_is_not_a_short_gradient(monkeypatch):
     found, counted = summed([torch.zeros(4, 4, device=DEVICE)], [[use]], [1.0, 1.0])
     assert not counted.any()
     assert square(found) == 0
+
+
+@pytest.mark.parametrize(("positions", "power"), [(2, 63.9), (8, 63.5), (130, 62.0)])
+@pytest.mark.parametrize("cancels", [False, True])
+def test_a_product_that_overflows_is_not_added(positions, power, cancels):
+    """Each inner product of positions is a float, and their norm a double, but the product is neither."""
+    left = torch.full((1, positions, 1), 2.0**power, device=DEVICE)
+    right = left.clone()
+    if cancels:
+        right[:, positions // 2 :] *= -1
+    found, _ = summed([torch.zeros(1, 1, device=DEVICE)], [[OuterUse(left, right)]], [1.0])
+    assert square(found) <= longest(size=1) ** 2
+
+
+@pytest.fixture
+def worst_products(monkeypatch):
+    """Make products of floats as far off as assumption C allows: inner products too small, others too large.
+
+    Inner products are those of tiles of positions, which are square.
+    """
+    if torch.cuda.is_available():
+        pytest.skip("products of an accelerator are what they are")
+    from triton.runtime.interpreter import InterpreterBuilder, TensorHandle
+
+    def dot(_, left, right, start, *__):
+        exact = left.data.astype("float64") @ right.data.astype("float64")
+        size = abs(left.data).astype("float64") @ abs(right.data).astype("float64")
+        is_gram = exact.shape[0] == exact.shape[1] <= 64
+        off = -size if is_gram else size * ((exact > 0) * 2.0 - 1)
+        return TensorHandle((start.data + exact + 2.0**-16 * off).astype("float32"), start.dtype.scalar)
+
+    monkeypatch.setattr(InterpreterBuilder, "create_dot", dot)
+
+
+@pytest.mark.parametrize("positions", [2, 64, 127, 128, 129, 1000])
+@pytest.mark.parametrize("uses", [1, 3])
+def test_the_worst_products_of_floats_are_not_too_long(worst_products, positions, uses):
+    """All positions alike: norms are as small, and products as large, as they may be."""
+    ones = torch.ones(1, positions, 1, device=DEVICE)
+    found, _ = summed([torch.zeros(1, 1, device=DEVICE)], [[OuterUse(ones, ones)] * uses], [1.0])
+    assert (0.999 * longest(size=1)) ** 2 < square(found) <= longest(size=1) ** 2
 
 
 @pytest.mark.parametrize("clip", [1e-3, 1e-6])

@@ -16,11 +16,13 @@ _LEAST_NORM = tl.constexpr(2.0**-28)
 _UP_AS_FLOAT = 1 + 2.0**-20
 """A number that a kernel is given becomes a float: it may not become smaller."""
 _INFINITE = tl.constexpr(float("inf"))
+_TOO_LARGE = tl.constexpr(2.0**200)
+"""Squares from here on stand for infinite ones: products of 16-bit floats might overflow (lemma 1)."""
 _EXAMPLES, _PARTS = 32, 64  # that a program reads at once
 
 
 def bounded_norms(squares: Tensor) -> Tensor:
-    """Return the norms of examples from above, infinite where a sum of squares is not finite.
+    """Return the norms of examples from above, infinite where a sum of squares is not finite or too large.
 
     Parameters
     ----------
@@ -82,7 +84,7 @@ def _norm_kernel(squares, norms, examples, parts, height: tl.constexpr, width: t
         total += tl.load(place, mask=inside[:, None] & (part < parts)[None, :], other=0.0)
     square = tl.sum(total, 1)
     # An overflow may have either sign, and may not pass for a short gradient.
-    is_finite = tl.abs(square) < _INFINITE
+    is_finite = tl.abs(square) < _TOO_LARGE
     norm = tl.sqrt(tl.where(is_finite & (square > 0), square, 0.0)) * _UP + _LEAST_NORM
     tl.store(norms + example, tl.where(is_finite, norm, _INFINITE), mask=inside)
 

@@ -47,7 +47,7 @@ _HALF = 0.51
 """Of a unit: how far rounding is from the exact product at most (lemma 2)."""
 _UNIT = 8
 """Log2 of a unit of H where positions are added up: integers below 2^30 are at most 2^22 units."""
-_SHORT_FLOATS = 1.01 * 2.0**-15
+_SHORT_FLOATS = 1.01 * 2.0**-14
 """Rounding of a squared norm and of products of 16-bit floats, in units of the squared mass (lemma 1)."""
 _MOST_BITS = 30
 """Log2 of how long an example may be at most."""

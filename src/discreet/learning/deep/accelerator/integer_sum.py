@@ -26,7 +26,7 @@ from discreet.noise import current, is_private
 
 __all__ = ["IntegerSum", "MeasuredBatch"]
 
-_BETWEEN = 2.0**-15
+_BETWEEN = 2.0**-14
 """Rounding of what several uses of a parameter add up to, in units of its squared mass (lemma 1)."""
 _ALIGNED = 32  # numbers, to a multiple of which the noise of each parameter begins
 _MOST_POSITIONS, _MOST_COLUMNS, _MOST_SIZE = 2**13, 2**17, 2**28  # for which the constants are proven

@@ -29,12 +29,8 @@ class HeldModel:
         self._held, self._copies, self._trials = self._now(), list[Tensor](), 0
 
     def hold(self) -> None:
-        """Note what the model holds now; of the first batches also the values of buffers.
-
-        A model that trains other parameters than at the start is refused.
-        """
+        """Note what the model holds now; of the first batches also the values of buffers."""
         self._held = self._now()
-        self._check_trained(self._held)
         # What is written through `data` is not counted by PyTorch.
         self._copies = [value.clone() for value in self._model.buffers()] if self._trials < _TRIALS else []
 
@@ -46,7 +42,11 @@ class HeldModel:
     def check(self) -> None:
         """Refuse a model that holds other values than when that was noted, or trains other parameters."""
         now = self._now()
-        self._check_trained(now)
+        trained = [id(value) for value, *_ in now if isinstance(value, nn.Parameter) and value.requires_grad]
+        if trained != self._trained:
+            raise ParameterError(
+                "model", "has other trained parameters than at the start", "dp.learning.private again"
+            )
         is_same = len(now) == len(self._held) and all(
             value is before and state == state_before
             for (value, *state), (before, *state_before) in zip(now, self._held, strict=True)
@@ -60,13 +60,6 @@ class HeldModel:
                 "model",
                 "changes a buffer or parameter in its forward pass, which carries examples into checkpoints",
                 "modules without running statistics",
-            )
-
-    def _check_trained(self, held: list[tuple[Tensor, int, int]]) -> None:
-        trained = [id(value) for value, *_ in held if isinstance(value, nn.Parameter) and value.requires_grad]
-        if trained != self._trained:
-            raise ParameterError(
-                "model", "has other trained parameters than at the start", "dp.learning.private again"
             )
 
     def _now(self) -> list[tuple[Tensor, int, int]]:
