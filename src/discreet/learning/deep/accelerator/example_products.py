@@ -42,8 +42,6 @@ _LOST_SQUARE = tl.constexpr(2.0**-70)
 _ALIGNED = 8  # numbers of 16 bits, to a multiple of which rows are padded in memory
 _BLOCK = 128
 """Positions, and columns, that are summed up in floats at once (assumption C)."""
-
-
 _TOGETHER = 8  # tiles below each other, whose programs run at the same time
 _PROGRAMS = 256  # that keep an accelerator busy
 _LEAST_SHARE = 16
