@@ -144,6 +144,7 @@ def test_a_full_list_holds_128_draws_and_no_other_is_drawn():
     assert np.array_equal(found[listed], expected)
 
 
+@pytest.mark.slow
 def test_a_draw_that_is_given_up_is_marked():
     """With shares of 1 no trial is accepted."""
     noise = noise_with(KEY)
