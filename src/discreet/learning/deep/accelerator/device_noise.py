@@ -1,4 +1,4 @@
-"""Noise on an accelerator: integers, to which sums of gradients are added in their place.
+"""Noise on an accelerator: integers in memory, to which sums of gradients are added where they are.
 
 Random words are those of ChaCha20 under a key of 256 bits that is drawn from secure entropy for every step,
 so that no word is ever used twice. A word makes one draw, or says that it is one of the rest of the law
@@ -34,7 +34,7 @@ def blocks_for(count: int) -> int:
 
 
 class DeviceNoise:
-    """Draws noise where it will be added to.
+    """Draws noise, to which sums are added.
 
     Parameters
     ----------

@@ -18,6 +18,7 @@ from torch import Tensor
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from discreet.learning.deep.accelerator.noisy_sums import add_sum_to_noise, in_steps
+from discreet.learning.deep.accelerator.product_kernels import tile_of_program
 
 __all__ = [
     "MOST_EXAMPLES",
@@ -320,13 +321,7 @@ def _product_kernel(
     depth: tl.constexpr,
     together: tl.constexpr,
 ):
-    # Programs that run at the same time share rows and columns, which stay in the cache.
-    across = tl.cdiv(columns, tile_columns)
-    block = tl.program_id(0) // (together * across)
-    inside_block = tl.program_id(0) % (together * across)
-    high_rows = tl.minimum(tl.cdiv(rows, tile_rows) - block * together, together)
-    first_row = (block * together + inside_block % high_rows) * tile_rows
-    first_column = (inside_block // high_rows) * tile_columns
+    first_row, first_column = tile_of_program(rows, columns, tile_rows, tile_columns, together)
     total = tl.zeros((tile_rows, tile_columns), tl.int32)
     found = tl.zeros((tile_rows, tile_columns), tl.float32)
     first = tl.program_id(1) * each

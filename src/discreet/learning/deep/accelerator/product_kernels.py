@@ -15,7 +15,7 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 from discreet.learning.deep.accelerator.noisy_sums import LARGEST, add_sum_to_noise
 
-__all__ = ["add_product", "release_product", "round_slopes"]
+__all__ = ["add_product", "release_product", "round_slopes", "tile_of_program"]
 
 _TO_INTEGER = tl.constexpr(1.5 * 2.0**52)  # added and taken away, it rounds doubles below 2^51 to integers
 # Shapes of tiles, and how many threads share one, by time measured.
@@ -146,6 +146,22 @@ def _both(slope_unit, input_unit, place, inside):
     return unit * tl.load(input_unit + place, mask=inside, other=0.0).to(tl.float64)
 
 
+@triton.jit
+def tile_of_program(
+    rows, columns, tile_rows: tl.constexpr, tile_columns: tl.constexpr, together: tl.constexpr
+):
+    """Return where the tile of a program begins.
+
+    Programs that run at the same time share rows and columns, which stay in the cache.
+    """
+    across = tl.cdiv(columns, tile_columns)
+    block = tl.program_id(0) // (together * across)
+    inside_block = tl.program_id(0) % (together * across)
+    high_rows = tl.minimum(tl.cdiv(rows, tile_rows) - block * together, together)
+    first_row = (block * together + inside_block % high_rows) * tile_rows
+    return first_row, (inside_block // high_rows) * tile_columns
+
+
 @triton.jit(do_not_specialize=["scale"])
 def _product_kernel(
     parts,
@@ -162,13 +178,7 @@ def _product_kernel(
     depth: tl.constexpr,
     together: tl.constexpr,
 ):
-    # Programs that run at the same time share rows and columns, which stay in the cache.
-    across = tl.cdiv(columns, tile_columns)
-    block = tl.program_id(0) // (together * across)
-    inside_block = tl.program_id(0) % (together * across)
-    high_rows = tl.minimum(tl.cdiv(rows, tile_rows) - block * together, together)
-    first_row = (block * together + inside_block % high_rows) * tile_rows
-    first_column = (inside_block // high_rows) * tile_columns
+    first_row, first_column = tile_of_program(rows, columns, tile_rows, tile_columns, together)
     high = tl.zeros((tile_rows, tile_columns), tl.int32)
     middle = tl.zeros((tile_rows, tile_columns), tl.int32)
     low = tl.zeros((tile_rows, tile_columns), tl.int32)
