@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 import torch
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn import functional
 
 from discreet.learning.deep import layers
-from discreet.learning.deep.layers import rule_of
+from discreet.learning.deep.layers import as_read_by_kernels, cast_as_by_autocast, rule_of
 from discreet.learning.deep.uses import RowsUse
+from discreet.learning.deep.watching.book import Book
 from learning.deep.gradient_oracle import booked, compare, oracle
 
 
@@ -104,6 +106,63 @@ def test_gradients_under_autocast_are_nearly_those(name):
     for uses, each in zip(booked(Reduced(layer), inputs), expected, strict=True):
         written = sum(use.each() for use in uses)
         assert (written - each).norm() <= 0.03 * each.norm()
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_autocast_gives_the_same_output_to_a_layer_that_is_watched(name):
+    layer, shape = LAYERS[name]
+    torch.manual_seed(4)
+    model, inputs = Reduced(layer), torch.randn(6, *shape)
+    expected = model(inputs)
+    book = Book(model, list(layer.parameters()))
+    book.open()
+    found = model(inputs)
+    book.close()
+    assert found.dtype == expected.dtype
+    assert torch.equal(found, expected)
+
+
+@pytest.mark.parametrize(("layer", "is_cast"), [(nn.Linear(4, 3), True), (nn.LayerNorm(4), False)])
+def test_what_is_kept_under_autocast_is_what_the_layer_computes_with(layer, is_cast):
+    model = Reduced(layer)
+    book = Book(model, list(layer.parameters()))
+    seen = []
+    layer.register_forward_hook(lambda module, args, returned: seen.append(args[0].dtype))
+    for is_open in (True, False):
+        if is_open:
+            book.open()
+        model(torch.randn(6, 4))
+        book.stop()
+    assert seen == [torch.bfloat16 if is_cast else torch.float32, torch.float32]
+    book.close()
+
+
+@pytest.mark.parametrize("kind", [torch.float64, torch.int64])
+def test_what_autocast_leaves_alone_is_not_cast(kind):
+    values = torch.ones(2, 3, dtype=kind)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert cast_as_by_autocast(values) is values
+        assert cast_as_by_autocast(values.half()).dtype == torch.bfloat16
+    assert cast_as_by_autocast(values.float()).dtype == torch.float32
+
+
+def test_what_a_graph_leaves_to_kernels_is_short_and_has_channels_next_to_each_other():
+    """Of images on an accelerator, which tensors without values may be said to be on."""
+    with FakeTensorMode():
+        images, slopes = (torch.empty(2, size, 5, 4, device="cuda") for size in (3, 6))
+        rule = rule_of(nn.Conv2d(3, 6, 3))
+        for values in as_read_by_kernels(rule, images, slopes):
+            assert values.dtype == torch.bfloat16
+            assert values.is_contiguous(memory_format=torch.channels_last)
+        halves = as_read_by_kernels(rule, images.half(), slopes.half())
+        assert [values.dtype for values in halves] == [torch.float16] * 2
+        for one, given, seen in (
+            (rule, images.cpu(), slopes.cpu()),
+            (rule, torch.empty(2, 3, 5, device="cuda"), torch.empty(2, 6, 5, device="cuda")),
+            (rule, images.double(), slopes.double()),
+            (rule_of(nn.Linear(4, 3)), images, slopes),
+        ):
+            assert as_read_by_kernels(one, given, seen) == (given, seen)
 
 
 @pytest.mark.parametrize("examples", [12, 7])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -64,7 +64,11 @@ class ClippedSum:
         self._is_empty, self._count = [True] * len(self._parameters), 0
         return self
 
-    def kept(self, use: Use) -> Use:
+    def keep(self, make: Callable[[], dict[str, Use]]) -> dict[str, Use]:
+        """Return the uses of a call as they are."""
+        return make()
+
+    def shortened(self, use: Use) -> Use:
         """Return a use as it is."""
         return use
 

@@ -16,7 +16,14 @@ from torch.nn import functional
 
 from discreet.learning.deep.uses import LookupUse, RowsUse, Use, block_size, is_written_out, outer_use
 
-__all__ = ["GradientRule", "rule_of"]
+__all__ = [
+    "GradientRule",
+    "as_read_by_kernels",
+    "cast_as_by_autocast",
+    "is_cast_by_autocast",
+    "is_traceable",
+    "rule_of",
+]
 
 _IN_CACHE = (
     1 << 19
@@ -39,6 +46,39 @@ def rule_of(module: nn.Module) -> GradientRule | None:
         if isinstance(module, kind) and type(module).forward is kind.forward:
             return rule
     return None
+
+
+def is_cast_by_autocast(rule: GradientRule | None) -> bool:
+    """Whether layers of this rule are given shorter floats by autocast."""
+    return rule in (_linear, _transposed_linear, _convolution)
+
+
+def cast_as_by_autocast(given: Tensor) -> Tensor:
+    """Return the numbers that such a layer computes with.
+
+    It would cast them itself. Cast before it, they are the same, and what is kept of them is short already.
+    """
+    kind = given.device.type
+    is_cast = torch.is_autocast_enabled(kind) and given.is_floating_point() and given.dtype != torch.float64
+    return given.to(torch.get_autocast_dtype(kind)) if is_cast else given
+
+
+def is_traceable(rule: GradientRule | None) -> bool:
+    """Whether what a rule does can be part of a graph; other rules take kernels, or blocks of examples."""
+    return rule not in (None, _convolution)
+
+
+def as_read_by_kernels(rule: GradientRule | None, given: Tensor, slopes: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the input and the slopes of a layer that a graph leaves to kernels, as these read them fastest.
+
+    Of convolutions they are numbers of 16 bits with channels next to each other, to which kernels would round
+    what has its channels there.
+    """
+    if rule is not _convolution or not given.is_cuda or given.dim() != 4 or slopes.dtype == torch.float64:
+        return given, slopes
+    kind = torch.float16 if given.dtype == slopes.dtype == torch.float16 else torch.bfloat16
+    form = torch.channels_last
+    return given.to(kind, memory_format=form), slopes.to(kind, memory_format=form)
 
 
 def _by_position(values: Tensor) -> Tensor:
@@ -138,8 +178,8 @@ def _layer_norm(module: nn.LayerNorm, given: Tensor, slopes: Tensor) -> dict[str
         shape = (len(given), -1, entries)
         found = kernels.layer_norm_rows(given.reshape(shape), slopes.reshape(shape), module.eps)
         return {"weight": RowsUse(found[0]), "bias": RowsUse(found[1])}
-    normal = functional.layer_norm(given, module.normalized_shape, eps=module.eps)
-    return _of_normalized(module.normalized_shape, normal, slopes)
+    _, mean, scale = torch.native_layer_norm(given, module.normalized_shape, None, None, module.eps)
+    return _of_normalized(module.normalized_shape, (given - mean) * scale, slopes)
 
 
 def _rms_norm(module: nn.RMSNorm, given: Tensor, slopes: Tensor) -> dict[str, Use]:
@@ -156,8 +196,8 @@ def _of_normalized(shape: tuple[int, ...], normal: Tensor, slopes: Tensor) -> di
 
 def _normalizing_kernels(given: Tensor, slopes: Tensor) -> Any:
     """Return the accelerator's kernels for normalizing layers, if they are for these numbers."""
-    if not given.is_cuda or torch.float64 in (given.dtype, slopes.dtype):
-        return None
+    if type(given) is not Tensor or not given.is_cuda or torch.float64 in (given.dtype, slopes.dtype):
+        return None  # what is traced has no numbers that kernels could read
     try:
         from discreet.learning.deep.accelerator import normalized_rows
     except ImportError:  # Triton, which sums in doubles do without
@@ -170,10 +210,14 @@ def _group_norm(module: nn.GroupNorm, given: Tensor, slopes: Tensor) -> dict[str
     if (kernels := _normalizing_kernels(given, slopes)) is not None and each <= kernels.WIDEST:
         found = kernels.group_norm_rows(given, slopes, module.num_groups, module.eps)
         return {"weight": RowsUse(found[0]), "bias": RowsUse(found[1])}
-    normal = functional.group_norm(given, module.num_groups, eps=module.eps)
     examples, channels = slopes.shape[:2]
-    by_gain = (slopes * normal).reshape(examples, channels, -1).sum(2)
-    return {"weight": RowsUse(by_gain), "bias": RowsUse(slopes.reshape(examples, channels, -1).sum(2))}
+    shape = (examples, channels, given[0, 0].numel())
+    sizes = (*shape, module.num_groups, module.eps)
+    _, mean, scale = torch.native_group_norm(given.contiguous(), None, None, *sizes)
+    grouped = given.reshape(examples, module.num_groups, -1, shape[2])
+    normal = (grouped - mean[:, :, None, None]) * scale[:, :, None, None]
+    by_gain = (slopes.reshape(shape) * normal.reshape(shape)).sum(2)
+    return {"weight": RowsUse(by_gain), "bias": RowsUse(slopes.reshape(shape).sum(2))}
 
 
 _RULES: dict[Any, GradientRule] = {

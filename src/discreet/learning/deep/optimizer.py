@@ -218,7 +218,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
         self._check_losses(losses, batch)
         assert losses is not None  # noqa: S101 - checked in the line before
         self._held.check()
-        uses = self._book.read(losses, total.kept, batch.weights)
+        uses = self._book.read(losses, total.keep, batch.weights)
         self._finish(batch, total, total.add(uses, batch.weights_on(losses.device), self._bound))
 
     def run(self, losses: Callable[..., Tensor], *, compiler: Compiler | None = None) -> Iterator[int]:
@@ -246,7 +246,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
         is_fixed = isinstance(self._plan, DevicePlan) and not is_moving
         tried = 0
         for rows in self.batches():
-            if self.has_updated and tried > 0 and reader.begin(rows):
+            if self.has_updated and tried > 0 and reader.begin(rows, self._held_batch()[1].shortened):
                 recorded.clear()
                 tried = 0
             is_ready = tried >= _BATCHES_BEFORE_CAPTURE and self._book.is_tried
@@ -269,7 +269,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
             self._book.try_out(reader.losses(rows), batch.weights)
         self._book.stop()
         weights = batch.weights_on(reader.traced.device)
-        counted = total.add(reader.uses(rows, total.kept), weights, self._bound)
+        counted = total.add(reader.uses(rows, total.keep), weights, self._bound)
         self._held.check()
         self._finish(batch, total, counted)
 

@@ -32,8 +32,11 @@ class StepRecord(Protocol):
 class GradientSum(Protocol):
     """The clipped gradients of one step, added up."""
 
-    def kept(self, use: Use) -> Any:
-        """Return what is kept of a use until it is added."""
+    def keep(self, make: Callable[[], dict[str, Use]]) -> dict[str, Any]:
+        """Return what is kept, until it is added, of the uses of a call, given what makes them."""
+
+    def shortened(self, use: Use) -> Use:
+        """Return a use in numbers as short as what is kept of it, by operations that a graph can hold."""
 
     def add(self, uses: list[list[Any]], weights: Tensor, bound: float) -> Tensor:
         """Add the gradients of a batch, and return which examples count."""

@@ -26,7 +26,8 @@ def test_patches_are_those_that_are_unfolded(geometry, channels, layout, kind):
     generator = torch.Generator().manual_seed(1)
     images = torch.randn(2, channels, 9, 11, generator=generator).to(DEVICE, memory_format=layout)
     kernel, stride, padding, dilation = geometry
-    expected = functional.unfold(images, kernel, dilation, padding, stride).transpose(1, 2).to(kind)
+    unfolded = functional.unfold(images, kernel, dilation, padding, stride)  # channels before taps
+    expected = unfolded.unflatten(1, (channels, -1)).permute(0, 3, 2, 1).flatten(2).to(kind)
     across = (11 + 2 * padding[1] - dilation[1] * (kernel[1] - 1) - 1) // stride[1] + 1
     found = convolution_patches(images, across, expected.shape[1], geometry, kind)
     is_rounded = kind == torch.bfloat16 and not torch.cuda.is_available()  # interpreted, towards 0

@@ -47,6 +47,11 @@ def sum_for(parameters, clipping=KINDS[0], groups=None, epsilon=1):
     return IntegerSum(parameters, groups, plan, DeviceNoise(DEVICE))
 
 
+def kept_of(total, *uses):
+    """What is kept of one use of every parameter."""
+    return [[one] for one in total.keep(lambda: dict(enumerate(uses))).values()]
+
+
 def longest(clipping=KINDS[0], size=12):
     """The bound of clipping in the integers of the sums here."""
     return sum_for([torch.zeros(size)], clipping)._integers
@@ -465,7 +470,7 @@ def test_parameters_without_numbers_are_left_alone():
         RowsUse(torch.ones(1, 0, device=DEVICE)),
         OuterUse(torch.ones(1, 1, 0, device=DEVICE), torch.ones(1, 1, 4, device=DEVICE)),
     )
-    uses = [[total.kept(use)] for use in (rows, outer, RowsUse(torch.ones(1, 2, device=DEVICE)))]
+    uses = kept_of(total, rows, outer, RowsUse(torch.ones(1, 2, device=DEVICE)))
     total.add(uses, torch.ones(1, device=DEVICE).double(), 0.7)
     found, *_ = total.release(0.7)
     assert [one.shape for one in found] == [parameter.shape for parameter in parameters]
@@ -482,7 +487,7 @@ def test_what_is_kept_is_not_what_others_may_write_to():
         total = sum_for([torch.zeros(8, 16), torch.zeros(1024, 64), torch.zeros(5)], groups=[[0, 1], [2]])
         total._device = DEVICE
         uses = [OuterUse(left, right), table, RowsUse(slopes[:, 0])]
-        total.add([[total.kept(use)] for use in uses], torch.ones(2, device=DEVICE).double(), 0.7)
+        total.add(kept_of(total, *uses), torch.ones(2, device=DEVICE).double(), 0.7)
         return total
 
     left, right, table, slopes = numbers()
@@ -498,7 +503,7 @@ def test_texts_without_words_add_nothing(monkeypatch):
     parameters = [torch.zeros(1024, 64, device=DEVICE), torch.zeros(300, 240, device=DEVICE)]
     total, weights = sum_for(parameters), torch.ones(2, device=DEVICE).double()
     outer = OuterUse(torch.zeros(2, 0, 300, device=DEVICE), torch.zeros(2, 0, 240, device=DEVICE))
-    uses = [[total.kept(use)] for use in (table_use(2, positions=0), outer)]
+    uses = kept_of(total, table_use(2, positions=0), outer)
     assert total.add(uses, weights, 0.7).all()
     leave_out_noise(total, monkeypatch)
     found, *_ = total.release(0.7)
@@ -510,6 +515,6 @@ def test_many_examples_that_agree_are_not_cut_off():
     """A thousand gradients of one number, all the same, are far beyond 32 bits of grid steps."""
     total = sum_for([torch.zeros(1, 1, device=DEVICE)])
     ones = torch.ones(1024, 1, 1, device=DEVICE)
-    total.add([[total.kept(OuterUse(ones, ones))]], torch.ones(1024, device=DEVICE).double(), 0.7)
+    total.add(kept_of(total, OuterUse(ones, ones)), torch.ones(1024, device=DEVICE).double(), 0.7)
     (found,), *_ = total.release(0.7)
     assert float(found) == pytest.approx(0.7 * 1024 / 20, rel=0.05)

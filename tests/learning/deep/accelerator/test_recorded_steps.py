@@ -71,9 +71,10 @@ def sum_of():
     return IntegerSum(parameters, [[0, 1]], plan, DeviceNoise(DEVICE))
 
 
-def uses_of(rows, kept):
+def uses_of(rows, keep):
     slopes, inputs = rows
-    return [[kept(OuterUse(slopes[:, None], inputs[:, None]))], [kept(RowsUse(slopes))]]
+    made = {"weight": OuterUse(slopes[:, None], inputs[:, None]), "bias": RowsUse(slopes)}
+    return [[one] for one in keep(lambda: made).values()]
 
 
 def batches(count):
@@ -89,7 +90,7 @@ def test_steps_of_one_batch_are_those_of_a_loop():
     with replay(5):
         expected = []
         for rows in given:
-            total.add(uses_of(rows, total.kept), weights, 0.7)
+            total.add(uses_of(rows, total.keep), weights, 0.7)
             expected.append(total.release(0.7)[0])
     with replay(5):
         for rows, means in zip(given, expected, strict=True):
@@ -105,7 +106,7 @@ def test_steps_of_several_batches_add_all_of_them():
     given, weights = batches(4)
     total, recorded = sum_of(), RecordedSteps(uses_of, 0.7)
     for rows in given:
-        total.add(uses_of(rows, total.kept), weights, 0.7)
+        total.add(uses_of(rows, total.keep), weights, 0.7)
     total.settle()
     expected = total._total.clone()
     total.cleared()

@@ -161,7 +161,7 @@ def test_what_is_done_beside_is_there_before_it_is_measured_and_before_the_key_i
     norms = integer_sum_module.bounded_norms
     monkeypatch.setattr(integer_sum_module, "bounded_norms", watched("norms", norms))
     use = OuterUse(torch.ones(2, 1, 3), torch.ones(2, 1, 4))
-    measured = total.measure([[total.kept(use)]], torch.ones(2).double(), 0.7)
+    measured = total.measure([[total.keep(lambda: {"weight": use})["weight"]]], torch.ones(2).double(), 0.7)
     total.draw_key()
     total.release_alone(measured, 0.7)
     assert "keep" in seen["measure"]
@@ -173,6 +173,6 @@ def test_what_is_done_beside_is_there_before_it_is_measured_and_before_the_key_i
 @pytest.mark.skipif(torch.cuda.is_available(), reason="streams are not those of an accelerator here")
 def test_a_batch_that_was_given_up_leaves_no_streams_to_the_next(clocks):
     total = integer_sum()
-    total.kept(OuterUse(torch.ones(2, 1, 3), torch.ones(2, 1, 4)))
+    total.keep(lambda: {"weight": OuterUse(torch.ones(2, 1, 3), torch.ones(2, 1, 4))})
     assert total._keeping is not None
     assert total.cleared()._keeping is None

@@ -10,8 +10,10 @@ from torch import nn
 from torch.nn import functional
 
 from discreet.errors import ParameterError
+from discreet.learning.deep.accelerator.integer_rows import in_short_floats
 from discreet.learning.deep.clipping import AdaptiveClipping
 from discreet.learning.deep.private_epochs import private_epochs
+from discreet.learning.deep.uses import RowsUse
 from discreet.learning.deep.watching.book import Book
 from discreet.learning.deep.watching.traced_batch import TracedBatch
 from discreet.noise import replay
@@ -412,6 +414,47 @@ def test_shorter_floats_by_autocast_are_chosen_as_without_a_compiler(is_around, 
     kind = torch.bfloat16 if is_inside else torch.float32
     assert uses[2][0].left.dtype == again[2][0].left.dtype == kind
     assert torch.equal(written(uses), written(again))
+
+
+def test_a_graph_leaves_uses_in_the_numbers_that_are_kept():
+    """Made before the graph ends, so that no longer numbers leave it."""
+    torch.manual_seed(1)
+    model = nn.Sequential(nn.Embedding(7, 40), nn.LayerNorm(40), nn.Linear(40, 40))
+    rows = torch.arange(30).reshape(6, 5) % 7
+    book = Book(model, list(model.parameters()))
+    book.open()
+    uses, graphs = book.read(squares(model, rows)), []
+
+    def noted(graph):
+        graphs.append(graph)
+        return graph
+
+    traced = TracedBatch(model, book, partial(squares, model), [rows], noted, shortened=in_short_floats)
+    again = traced.uses([rows])
+    kinds = {type(use).__name__ for found in again for use in found}
+    assert {"OuterUse", "LookupUse", "RowsUse"} <= kinds
+    for found, expected in zip(again, uses, strict=True):
+        for one, other in zip(found, expected, strict=True):
+            assert torch.equal(one.each(), in_short_floats(other).each()) or isinstance(one, RowsUse)
+    (graph,) = graphs
+    left = graph(*traced._held().values(), rows)
+    assert all(value.dtype != torch.float32 for value in left if value.dim() == 3 and value.shape[1] == 5)
+
+
+def test_what_is_kept_is_made_call_by_call_and_let_go():
+    torch.manual_seed(1)
+    model, rows = Residual(), torch.linspace(-1, 1, 6 * 36).reshape(6, 1, 6, 6)
+    uses, traced = read_and_traced(model, rows, as_it_is)
+    names = []
+
+    def keep(make):
+        made = make()
+        names.append(sorted(made))
+        return {name: use.each() for name, use in made.items()}
+
+    again = traced.uses([rows], keep)
+    assert len(names) == len(traced._left)
+    torch.testing.assert_close(torch.cat([one for (one,) in again], 1), written(uses), rtol=0, atol=1e-6)
 
 
 class Three(nn.Sequential):

@@ -8,6 +8,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from discreet.learning.deep.accelerator.grid_sizes import block_count
+
 __all__ = ["bounded_norms", "coefficients_for"]
 
 _UP = tl.constexpr(1 + 2.0**-24)
@@ -31,7 +33,7 @@ def bounded_norms(squares: Tensor) -> Tensor:
     """
     examples, parts = squares.shape
     norms = torch.empty(examples, dtype=torch.float64, device=squares.device)
-    grid = (triton.cdiv(examples, _EXAMPLES),)
+    grid = (block_count(_EXAMPLES, examples),)
     _norm_kernel[grid](squares, norms, examples, parts, height=_EXAMPLES, width=_PARTS)
     return norms
 
@@ -68,7 +70,7 @@ def coefficients_for(
     limit = torch.stack(limits) if limits else factors
     found = torch.empty_like(factors)
     given = (factors, norms, weights, reach, limit, found, len(factors), len(roundings), len(limits))
-    grid = (triton.cdiv(len(factors), _EXAMPLES),)
+    grid = (block_count(_EXAMPLES, len(factors)),)
     _coefficient_kernel[grid](*given, longest, rounding * _UP_AS_FLOAT, width=_EXAMPLES)
     return found
 

@@ -10,16 +10,20 @@ from torch import Tensor
 
 from discreet.learning.deep.accelerator.convolution_rows import Geometry
 from discreet.learning.deep.accelerator.example_products import short_rows
+from discreet.learning.deep.accelerator.grid_sizes import block_count
 
 __all__ = ["convolution_patches"]
 
-_POSITIONS, _COLUMNS = 16, 256  # that a program writes
+_TILE, _TILE_OF_NEXT_CHANNELS = (64, 64), (16, 256)
+"""Positions and columns that a program writes; the other where channels are next to each other in memory."""
 
 
 def convolution_patches(
     given: Tensor, across: int, positions: int, geometry: Geometry, kind: torch.dtype
 ) -> Tensor:
-    """Return patches (examples, positions, channels times taps), with zeros where they reach beyond an image.
+    """Return patches (examples, positions, taps times channels), with zeros where they reach beyond an image.
+
+    Channels are the last axis, as an accelerator writes them fastest.
 
     Parameters
     ----------
@@ -34,7 +38,8 @@ def convolution_patches(
     examples, channels, height, width = given.shape
     columns = channels * geometry.kernel[0] * geometry.kernel[1]
     out = short_rows((examples, positions, columns), kind, given.device)
-    tiles = triton.cdiv(positions, _POSITIONS) * triton.cdiv(columns, _COLUMNS)
+    high, wide = _TILE_OF_NEXT_CHANNELS if given.stride(1) == 1 else _TILE
+    tiles = block_count(high, positions) * block_count(wide, columns)
     _patch_kernel[(examples * tiles,)](
         given,
         out,
@@ -48,15 +53,15 @@ def convolution_patches(
         out.stride(1),
         across=across,
         kernel_width=geometry.kernel[1],
-        taps=geometry.kernel[0] * geometry.kernel[1],
+        channels=channels,
         step_down=geometry.stride[0],
         step_right=geometry.stride[1],
         top=geometry.padding[0],
         left=geometry.padding[1],
         spread_down=geometry.dilation[0],
         spread_right=geometry.dilation[1],
-        tile_positions=_POSITIONS,
-        tile_columns=_COLUMNS,
+        tile_positions=high,
+        tile_columns=wide,
     )
     return out
 
@@ -78,7 +83,7 @@ def _patch_kernel(
     by_position,
     across: tl.constexpr,
     kernel_width: tl.constexpr,
-    taps: tl.constexpr,
+    channels: tl.constexpr,
     step_down: tl.constexpr,
     step_right: tl.constexpr,
     top: tl.constexpr,
@@ -92,7 +97,7 @@ def _patch_kernel(
     high = tl.cdiv(positions, tile_positions)
     position = tile % high * tile_positions + tl.arange(0, tile_positions)
     column = tile // high * tile_columns + tl.arange(0, tile_columns)
-    channel, tap = column // taps, column % taps
+    channel, tap = column % channels, column // channels
     down, right = tap // kernel_width * spread_down, tap % kernel_width * spread_right
     y = ((position // across) * step_down - top)[:, None] + down[None, :]
     z = ((position % across) * step_right - left)[:, None] + right[None, :]

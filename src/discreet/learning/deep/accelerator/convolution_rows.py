@@ -19,6 +19,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from discreet.learning.deep.accelerator.grid_sizes import block_count, next_power
+
 __all__ = ["Geometry", "convolution_rows", "fits"]
 
 _WIDEST_SUM = 384
@@ -60,8 +62,8 @@ def tiles_for(outputs: int, columns: int, *, in_three: bool, is_short: bool) -> 
     is_short : bool
         Whether products are of 16 bits.
     """
-    high = min(128, max(16, triton.next_power_of_2(outputs)))
-    wide = min(64, max(16, triton.next_power_of_2(columns)))
+    high = min(128, max(16, next_power(outputs)))
+    wide = min(64, max(16, next_power(columns)))
     long = 64 if not in_three or (is_short and high == 128) else 32
     # One stage: with more, Triton 3.6 lets a product read what the next stage has begun to write.
     return Tiles(high, wide, long, warps=8 if high == 128 else 4, stages=1)
@@ -78,7 +80,7 @@ def fits(given: Tensor, slopes: Tensor) -> bool:
 
 
 def convolution_rows(given: Tensor, slopes: Tensor, geometry: Geometry) -> tuple[Tensor, Tensor, Tensor]:
-    """Return each example's gradient, the square of its norm from above, and the sums of its slopes.
+    """Return each example's gradient, parts of the square of its norm from above, and sums of its slopes.
 
     Parameters
     ----------
@@ -91,7 +93,7 @@ def convolution_rows(given: Tensor, slopes: Tensor, geometry: Geometry) -> tuple
     Returns
     -------
     rows : tensor of bfloat16 (examples, outputs, taps, channels)
-    squares : tensor of doubles (examples,)
+    squares : tensor of doubles (examples, parts)
         Of the rows as they are stored; not finite if a number is not, or if squares are beyond floats.
     sums : tensor (examples, outputs)
     """
@@ -116,7 +118,7 @@ def rows_by_tiles(
     taps = geometry.kernel[0] * geometry.kernel[1]
     columns = channels if in_three else taps * channels
     assert tiles.columns * (3 if in_three else 1) <= _WIDEST_SUM  # noqa: S101 - of constants
-    parts = triton.cdiv(outputs, tiles.outputs) * triton.cdiv(columns, tiles.columns)
+    parts = block_count(tiles.outputs, outputs) * block_count(tiles.columns, columns)
     parts *= geometry.kernel[0] if in_three else 1
     rows = given.new_empty((examples, outputs, taps, channels), dtype=torch.bfloat16)
     squares = given.new_empty((examples, parts), dtype=torch.float64)
@@ -153,7 +155,7 @@ def rows_by_tiles(
         num_warps=tiles.warps,
         num_stages=tiles.stages,
     )
-    return rows, squares.sum(1), sums
+    return rows, squares, sums
 
 
 def _product(given: Tensor, slopes: Tensor) -> torch.dtype:

@@ -17,7 +17,7 @@ from discreet.learning.deep.accelerator.convolution_patches import convolution_p
 from discreet.learning.deep.accelerator.convolution_rows import Geometry, convolution_rows, fits
 from discreet.learning.deep.uses import OuterUse, RowsUse, Use
 
-__all__ = ["TapRowsUse", "convolution_uses"]
+__all__ = ["PatchesUse", "TapRowsUse", "convolution_uses"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,8 +28,8 @@ class TapRowsUse(Use):
     ----------
     rows : tensor (examples, outputs, taps, channels)
         The parameter has channels before taps.
-    bounds : tensor of doubles (examples,)
-        The square of each row's norm, from above.
+    bounds : tensor of doubles (examples, parts)
+        What adds up to the square of each row's norm, from above.
     """
 
     rows: Tensor
@@ -42,12 +42,12 @@ class TapRowsUse(Use):
 
     def mass(self) -> Tensor:
         """The norms, from above: nothing was added up."""
-        return self.bounds.sqrt()
+        return self.bounds.sum(1).sqrt()
 
     def squares(self, mass: Tensor) -> Tensor:
         """Return the squared norms, from above."""
         del mass
-        return self.bounds
+        return self.bounds.sum(1)
 
     def each(self) -> Tensor:
         """Return the rows in the order of the parameter."""
@@ -60,10 +60,64 @@ class TapRowsUse(Use):
     def without(self, kept: Tensor) -> TapRowsUse:
         """Return zeros in rows that are not kept."""
         rows = self.rows.masked_fill(~kept[:, None, None, None], 0)
-        return TapRowsUse(rows, self.bounds.masked_fill(~kept, 0))
+        return TapRowsUse(rows, self.bounds.masked_fill(~kept[:, None], 0))
 
     def _ordered(self) -> RowsUse:
         return RowsUse(self.rows.transpose(2, 3).flatten(1))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PatchesUse(Use):
+    """Sums over positions of slopes times patches, never written out.
+
+    Parameters
+    ----------
+    slopes : tensor (examples, positions, outputs)
+    patches : tensor (examples, positions, taps times channels)
+        The parameter has channels before taps.
+    taps : int
+    """
+
+    slopes: Tensor
+    patches: Tensor
+    taps: int
+
+    @property
+    def in_order_of_patches(self) -> OuterUse:
+        """The same of a parameter that has taps before channels."""
+        return OuterUse(self.slopes, self.patches)
+
+    @property
+    def in_order(self) -> OuterUse:
+        """The same with patches in the order of the parameter."""
+        taps_last = self.patches.unflatten(2, (self.taps, -1)).transpose(2, 3)
+        return OuterUse(self.slopes, taps_last.flatten(2))
+
+    @property
+    def terms(self) -> int:
+        """One for each position of each example."""
+        return self.in_order_of_patches.terms
+
+    def mass(self) -> Tensor:
+        """Return the sum over positions of the products of norms."""
+        return self.in_order_of_patches.mass()
+
+    def squares(self, mass: Tensor) -> Tensor:
+        """Return squared norms by Gram matrices, which know no order."""
+        return self.in_order_of_patches.squares(mass)
+
+    def each(self) -> Tensor:
+        """Write the gradients out."""
+        return self.in_order.each()
+
+    def weighted_sum(self, factors: Tensor, out: Tensor) -> Tensor:
+        """Multiply two matrices."""
+        return self.in_order.weighted_sum(factors, out)
+
+    def without(self, kept: Tensor) -> PatchesUse:
+        """Return zeros on both sides of examples that are not kept."""
+        rest = self.in_order_of_patches.without(kept)
+        return PatchesUse(rest.left, rest.right, self.taps)
 
 
 def convolution_uses(module: Any, given: Tensor, slopes: Tensor) -> dict[str, Use] | None:
@@ -89,7 +143,8 @@ def convolution_uses(module: Any, given: Tensor, slopes: Tensor) -> dict[str, Us
         patches = convolution_patches(given, slopes.shape[3], positions, geometry, kind)
         flat = slopes.flatten(2)
         sums = flat.sum(2, dtype=torch.float32)
-        return {"weight": OuterUse(flat.transpose(1, 2), patches), "bias": RowsUse(sums)}
+        use = PatchesUse(flat.transpose(1, 2), patches, prod(geometry.kernel))
+        return {"weight": use.in_order if positions == 1 else use, "bias": RowsUse(sums)}
     rows, bounds, sums = convolution_rows(given, slopes, geometry)
     return {"weight": TapRowsUse(rows, bounds), "bias": RowsUse(sums)}
 

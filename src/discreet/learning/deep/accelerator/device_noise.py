@@ -14,6 +14,7 @@ import triton.language as tl
 from torch import Tensor
 
 from discreet.learning.deep.accelerator.chacha import chacha
+from discreet.learning.deep.accelerator.grid_sizes import block_count
 from discreet.learning.deep.accelerator.noise_trials import draw_rest
 from discreet.learning.deep.accelerator.noisy_sums import NOT_DRAWN
 from discreet.noise import Source
@@ -30,7 +31,7 @@ _MOST_REST = 128
 
 def blocks_for(count: int) -> int:
     """Return how many blocks of the cipher so many draws take."""
-    return triton.cdiv(count, _DRAWS * _LANES) * _LANES
+    return block_count(_DRAWS * _LANES, count) * _LANES
 
 
 class DeviceNoise:

@@ -17,12 +17,14 @@ import triton.language as tl
 from torch import Tensor
 from triton.tools.tensor_descriptor import TensorDescriptor
 
+from discreet.learning.deep.accelerator.grid_sizes import block_count, next_power
 from discreet.learning.deep.accelerator.noisy_sums import add_sum_to_noise, in_steps
 from discreet.learning.deep.accelerator.product_kernels import tile_of_program
 
 __all__ = [
     "MOST_EXAMPLES",
     "add_products",
+    "common_short_kind",
     "look_up_squares_from_above",
     "release_products",
     "short_rows",
@@ -73,17 +75,18 @@ def shorten(slopes: Tensor, inputs: Tensor, *, may_share: bool) -> tuple[Tensor,
     may_share : bool
         Whether numbers that are short already may stay where they are: nobody else will write to them.
     """
-    kind = _short_kind(slopes) if slopes.dtype == inputs.dtype else torch.bfloat16
+    kind = common_short_kind(slopes, inputs)
     return _aligned(slopes, kind, may_share=may_share), _aligned(inputs, kind, may_share=may_share)
 
 
 def shortened(values: Tensor, *, may_share: bool) -> Tensor:
     """Return the same of numbers alone."""
-    return _aligned(values, _short_kind(values), may_share=may_share)
+    return _aligned(values, common_short_kind(values), may_share=may_share)
 
 
-def _short_kind(values: Tensor) -> torch.dtype:
-    return torch.float16 if values.dtype == torch.float16 else torch.bfloat16
+def common_short_kind(*values: Tensor) -> torch.dtype:
+    """Return the floats of 16 bits that all are rounded to: bfloat16, unless all are of the other kind."""
+    return torch.float16 if all(one.dtype == torch.float16 for one in values) else torch.bfloat16
 
 
 def _aligned(values: Tensor, kind: torch.dtype, *, may_share: bool) -> Tensor:
@@ -99,7 +102,7 @@ def short_rows(shape: tuple[int, ...], kind: torch.dtype, device: torch.device) 
 
 
 def _steps(shape: tuple[int, ...]) -> tuple[int, ...]:
-    wide = triton.cdiv(shape[2], _ALIGNED) * _ALIGNED
+    wide = block_count(_ALIGNED, shape[2]) * _ALIGNED
     return shape[1] * wide, wide, 1
 
 
@@ -143,7 +146,7 @@ def _squares(slopes: Tensor, inputs: Tensor, share: float, *, is_look_up: bool) 
     if not slopes.numel():
         return torch.empty(examples, 0, dtype=torch.float64, device=slopes.device)
     tile = 64 if positions > 32 else 32 if positions > 16 else 16
-    tiles = triton.cdiv(positions, tile)
+    tiles = block_count(tile, positions)
     pairs = tiles * (tiles + 1) // 2  # of which the second is not before the first
     out = torch.empty(examples, pairs, dtype=torch.float64, device=slopes.device)
     _gram_kernel[(examples, pairs)](
@@ -210,15 +213,15 @@ def _multiply(
     scale: float,
 ) -> None:
     (examples, positions, rows), columns = slopes.shape, inputs.shape[2]
-    depth = min(_BLOCK, max(16, triton.next_power_of_2(positions)))
+    depth = min(_BLOCK, max(16, next_power(positions)))
     tiles = _tiles_for(depth)
-    matrix = triton.cdiv(rows, tiles.rows) * triton.cdiv(columns, tiles.columns)
+    matrix = block_count(tiles.rows, rows) * block_count(tiles.columns, columns)
     shares = 1
     if target.dtype == torch.int64:  # programs may share the examples of a tile
-        shares = min(triton.cdiv(examples, _LEAST_SHARE), _PROGRAMS // matrix)
-        shares = max(shares, triton.cdiv(examples, MOST_EXAMPLES))
-    each = triton.cdiv(examples, shares)
-    _product_kernel[(matrix, triton.cdiv(examples, each))](
+        shares = min(block_count(_LEAST_SHARE, examples), _PROGRAMS // matrix)
+        shares = max(shares, block_count(MOST_EXAMPLES, examples))
+    each = block_count(shares, examples)
+    _product_kernel[(matrix, block_count(each, examples))](
         TensorDescriptor.from_tensor(slopes, [1, depth, tiles.rows]),
         TensorDescriptor.from_tensor(inputs, [1, depth, tiles.columns]),
         coefficients,
@@ -232,7 +235,7 @@ def _multiply(
         scale,
         2.0**-unit * _DOWN,
         operand=_operand(slopes),
-        blocks=triton.cdiv(positions, depth),
+        blocks=block_count(depth, positions),
         tile_rows=tiles.rows,
         tile_columns=tiles.columns,
         depth=depth,

@@ -20,10 +20,11 @@ from math import ceil, log2, prod
 import torch
 from torch import Tensor
 
-from discreet.learning.deep.accelerator.convolution_uses import TapRowsUse
+from discreet.learning.deep.accelerator.convolution_uses import PatchesUse, TapRowsUse
 from discreet.learning.deep.accelerator.example_products import (
     MOST_EXAMPLES,
     add_products,
+    common_short_kind,
     look_up_squares_from_above,
     release_products,
     shorten,
@@ -41,7 +42,7 @@ from discreet.learning.deep.accelerator.row_sum import (
 from discreet.learning.deep.accelerator.side_streams import is_recording
 from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse, Use
 
-__all__ = ["IntegerForm", "integer_form"]
+__all__ = ["IntegerForm", "in_short_floats", "integer_form"]
 
 _HALF = 0.51
 """Of a unit: how far rounding is from the exact product at most (lemma 2)."""
@@ -119,7 +120,7 @@ class _RowForm(IntegerForm):
 
     def squares(self) -> list[Tensor]:
         use = self.use
-        return [use.bounds[:, None] if isinstance(use, TapRowsUse) else squares_of_rows(use.rows)]
+        return [use.bounds if isinstance(use, TapRowsUse) else squares_of_rows(use.rows)]
 
     def rounding(self) -> float:
         return _HALF * prod(self.use.rows.shape[1:]) ** 0.5
@@ -312,6 +313,32 @@ class _PositionsForm(IntegerForm):
         release_products(noise, self.use.left, self.use.right, coefficients, _UNIT, grid_shift, scale)
 
 
+@dataclass(frozen=True, eq=False)
+class _PatchesForm(_PositionsForm):
+    """The same of a convolution, whose sums are put into the order of its parameter."""
+
+    taps: int
+
+    @staticmethod
+    def of(use: PatchesUse) -> _PatchesForm:
+        """Return what is kept of slopes and patches."""
+        slopes, patches = shorten(use.slopes, use.patches, may_share=is_recording())
+        return _PatchesForm(OuterUse(slopes, patches), use.taps)
+
+    def kept(self) -> OuterUse:
+        return PatchesUse(self.use.left, self.use.right, self.taps).in_order
+
+    def add_to(self, total: Tensor, coefficients: Tensor) -> None:
+        found = torch.zeros_like(total)
+        super().add_to(found, coefficients)
+        outputs = self.use.left.shape[2]
+        total.view(outputs, -1, self.taps).add_(found.view(outputs, self.taps, -1).transpose(1, 2))
+
+    @property
+    def is_released_in_place(self) -> bool:
+        return False
+
+
 def _shift_for(rows: int) -> int:
     """Return log2 of a unit of H: so that an input with a single entry fits, with slopes of usual shape."""
     return max(0, ceil(2.03 - 0.5 * log2(max(rows, 1))))
@@ -323,10 +350,22 @@ def integer_form(use: Use, grid_shift: int = 0) -> IntegerForm:
         return _SingleForm.of(use.left[:, 0], use.right[:, 0])
     if isinstance(use, OuterUse):
         return _PositionsForm(OuterUse(*shorten(use.left, use.right, may_share=is_recording())))
+    if isinstance(use, PatchesUse):
+        return _PatchesForm.of(use)
     if isinstance(use, LookupUse):
         return _LookupForm.of(use, grid_shift)
-    assert isinstance(use, RowsUse | TapRowsUse)  # noqa: S101 - there are four kinds
+    assert isinstance(use, RowsUse | TapRowsUse)  # noqa: S101 - there are five kinds
     return _RowForm(use)
+
+
+def in_short_floats(use: Use) -> Use:
+    """Return a use in the numbers that its form has, if these are floats of 16 bits, where they may be."""
+    if isinstance(use, OuterUse) and use.positions > 1:
+        kind = common_short_kind(use.left, use.right)
+        return OuterUse(use.left.to(kind), use.right.to(kind))
+    if isinstance(use, LookupUse):
+        return LookupUse(use.index, use.slopes.to(common_short_kind(use.slopes)), use.rows)
+    return use
 
 
 def _as_floats(values: Tensor) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import combinations
@@ -14,9 +14,10 @@ from torch import Tensor
 
 from discreet.errors import ParameterError
 from discreet.learning.deep.accelerator.coefficients import bounded_norms, coefficients_for
+from discreet.learning.deep.accelerator.convolution_uses import PatchesUse
 from discreet.learning.deep.accelerator.device_noise import DeviceNoise
 from discreet.learning.deep.accelerator.device_plan import DevicePlan
-from discreet.learning.deep.accelerator.integer_rows import IntegerForm, integer_form
+from discreet.learning.deep.accelerator.integer_rows import IntegerForm, in_short_floats, integer_form
 from discreet.learning.deep.accelerator.noisy_sums import release_sums
 from discreet.learning.deep.accelerator.side_streams import SideStreams, is_recording
 from discreet.learning.deep.clipping import AdaptiveClipping
@@ -28,6 +29,7 @@ __all__ = ["IntegerSum", "MeasuredBatch"]
 
 _BETWEEN = 2.0**-14
 """Rounding of what several uses of a parameter add up to, in units of its squared mass (lemma 1)."""
+_KEEPING, _MOST_OPEN = 1, 1  # streams for what is kept, and parts that are not waited for, by time measured
 _ALIGNED = 32  # numbers, to a multiple of which the noise of each parameter begins
 _MOST_POSITIONS, _MOST_COLUMNS, _MOST_SIZE = 2**13, 2**17, 2**28  # for which the constants are proven
 
@@ -109,17 +111,27 @@ class IntegerSum:
         """
         return self.take(self.measure(uses, weights, bound))
 
+    def shortened(self, use: Use) -> Use:
+        """Return a use in numbers of 16 bits, where it is kept so."""
+        return in_short_floats(use)
+
     @torch.no_grad()
-    def kept(self, use: Use) -> Use | IntegerForm:
-        """Return what is kept of a use until its batch is measured: short numbers, where there are many."""
+    def keep(self, make: Callable[[], dict[str, Use]]) -> dict[str, Use | IntegerForm]:
+        """Return what is kept of the uses of a call until its batch is measured: short numbers, of many.
+
+        In a recorded program that is made beside the backward pass.
+        """
+        if self._keeping is None:
+            self._keeping = SideStreams(_KEEPING, most_open=_MOST_OPEN)
+        return self._keeping.start(lambda: {name: self._kept(use) for name, use in make().items()})
+
+    def _kept(self, use: Use) -> Use | IntegerForm:
         self._check_size(use)
         if isinstance(use, RowsUse) and use.rows._is_view() and not is_recording():
             return RowsUse(use.rows.clone())  # of slopes, which others may write to
-        if not isinstance(use, OuterUse | LookupUse) or 0 in _shape_of(use):
+        if not isinstance(use, OuterUse | PatchesUse | LookupUse) or 0 in _shape_of(use):
             return use
-        if self._keeping is None:
-            self._keeping = SideStreams(1, most_open=2)
-        return self._keeping.start(partial(integer_form, use, self._shift))
+        return integer_form(use, self._shift)
 
     @torch.no_grad()
     def measure(self, uses: list[list[Any]], weights: Tensor, bound: float) -> MeasuredBatch:
@@ -287,6 +299,7 @@ class IntegerSum:
 
     def _check_size(self, use: Use) -> None:
         """Refuse what the constants are not proven for."""
+        use = use.in_order_of_patches if isinstance(use, PatchesUse) else use
         if isinstance(use, OuterUse | LookupUse) and use.positions > _MOST_POSITIONS:
             raise ParameterError("model", "has a layer of too many positions", "at most 8192 an example")
         if isinstance(use, OuterUse) and use.right.shape[2] > _MOST_COLUMNS:
@@ -321,7 +334,7 @@ def _aligned(size: int) -> int:
     return -(-size // _ALIGNED) * _ALIGNED
 
 
-def _shape_of(use: OuterUse | LookupUse) -> torch.Size:
+def _shape_of(use: OuterUse | PatchesUse | LookupUse) -> torch.Size:
     return use.left.shape if isinstance(use, OuterUse) else use.slopes.shape
 
 

@@ -12,6 +12,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from discreet.learning.deep.accelerator.grid_sizes import block_count
+
 __all__ = ["keep_slopes", "round_inputs", "summarize"]
 
 _TO_INTEGER_32 = tl.constexpr(1.5 * 2.0**23)  # added and taken away, it rounds floats below 2^22 to integers
@@ -38,13 +40,13 @@ def round_inputs(values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         The sums of squares of the integers: of up to 2^17 columns they fit.
     """
     rows, columns = values.shape
-    places = triton.cdiv(rows, 16) * 16
+    places = block_count(16, rows) * 16
     out = torch.empty(columns, places, dtype=torch.int8, device=values.device)
     unit = torch.empty(rows, dtype=torch.float32, device=values.device)
     squares = torch.empty(rows, dtype=torch.int32, device=values.device)
     given = (values, unit, squares, rows, columns, *values.stride())
-    _unit_kernel[(triton.cdiv(rows, _ROWS),)](*given, height=_ROWS, width=_WIDTH)
-    grid = (triton.cdiv(places, _TILE), triton.cdiv(columns, _DEPTH))
+    _unit_kernel[(block_count(_ROWS, rows),)](*given, height=_ROWS, width=_WIDTH)
+    grid = (block_count(_TILE, places), block_count(_DEPTH, columns))
     given = (values, unit, squares, out, rows, columns, places, *values.stride())
     _input_kernel[grid](*given, tile=_TILE, depth=_DEPTH)
     return out, unit, squares
@@ -68,7 +70,7 @@ def keep_slopes(values: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     out = torch.empty(rows, columns, dtype=torch.float16, device=device)
     unit, largest = torch.empty(rows, device=device), torch.empty(rows, device=device)
     squares = torch.empty(rows, dtype=torch.float64, device=device)
-    grid, given = (triton.cdiv(rows, _ROWS),), (values, out, unit, largest, squares, rows, columns)
+    grid, given = (block_count(_ROWS, rows),), (values, out, unit, largest, squares, rows, columns)
     _keep_kernel[grid](*given, *values.stride(), height=_ROWS, width=_WIDTH)
     return out, unit, largest, squares
 
@@ -91,7 +93,7 @@ def summarize(
     examples = len(slope_unit)
     out = torch.empty(4, examples, dtype=torch.float64, device=slope_unit.device)
     given = (slope_squares, slope_unit, slope_largest, input_squares, input_unit)
-    _summary_kernel[(triton.cdiv(examples, _EXAMPLES),)](*given, out, examples, step, most, width=_EXAMPLES)
+    _summary_kernel[(block_count(_EXAMPLES, examples),)](*given, out, examples, step, most, width=_EXAMPLES)
     return out
 
 

@@ -11,6 +11,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from discreet.learning.deep.accelerator.grid_sizes import block_count
+
 __all__ = ["LARGEST", "NOT_DRAWN", "add_sum_to_noise", "in_steps", "release_noisy_steps", "release_sums"]
 
 LARGEST = 2**30
@@ -35,7 +37,7 @@ def release_sums(noise: Tensor, sums: Tensor, shift: int, scale: float) -> None:
     """
     count = sums.numel()
     if count:
-        _sum_kernel[(triton.cdiv(count, _WIDTH),)](noise, sums, count, shift, scale, width=_WIDTH)
+        _sum_kernel[(block_count(_WIDTH, count),)](noise, sums, count, shift, scale, width=_WIDTH)
 
 
 def release_noisy_steps(steps: Tensor, scale: float) -> None:
@@ -48,7 +50,7 @@ def release_noisy_steps(steps: Tensor, scale: float) -> None:
     scale : float
     """
     count = steps.numel()
-    _step_kernel[(triton.cdiv(count, _WIDTH),)](steps, count, scale, width=_WIDTH)
+    _step_kernel[(block_count(_WIDTH, count),)](steps, count, scale, width=_WIDTH)
 
 
 @triton.jit

@@ -13,6 +13,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from discreet.learning.deep.accelerator.grid_sizes import block_count, next_power
+
 __all__ = ["WIDEST", "group_norm_rows", "layer_norm_rows"]
 
 _TILE = 4096  # numbers that a program reads at once, by time measured
@@ -32,9 +34,9 @@ def layer_norm_rows(given: Tensor, slopes: Tensor, epsilon: float) -> tuple[Tens
     """
     given, slopes = given.contiguous(), slopes.contiguous()
     examples, positions, columns = given.shape
-    parts = triton.cdiv(positions, _POSITIONS)
+    parts = block_count(_POSITIONS, positions)
     found = given.new_empty((examples, parts, 2, columns), dtype=torch.float32)
-    width = triton.next_power_of_2(columns)
+    width = next_power(columns)
     height = max(1, min(_POSITIONS, _TILE // width))
     _layer_kernel[(examples, parts)](
         given,
@@ -66,9 +68,9 @@ def group_norm_rows(given: Tensor, slopes: Tensor, groups: int, epsilon: float) 
     given, slopes = given.contiguous(), slopes.contiguous()
     examples, channels = given.shape[:2]
     each, positions = channels // groups, given[0, 0].numel()
-    height = triton.next_power_of_2(each)
-    width = max(16, min(triton.next_power_of_2(positions), _TILE // height))
-    gains, biases = given.new_empty((2, examples, channels), dtype=torch.float32)
+    height = next_power(each)
+    width = max(16, min(next_power(positions), _TILE // height))
+    gains, biases = (given.new_empty((examples, channels), dtype=torch.float32) for _ in range(2))
     _group_kernel[(examples, groups)](
         given, slopes, gains, biases, channels, each, positions, epsilon, height=height, width=width
     )

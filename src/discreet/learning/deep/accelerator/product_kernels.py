@@ -13,6 +13,7 @@ import triton.language as tl
 from torch import Tensor
 from triton.tools.tensor_descriptor import TensorDescriptor
 
+from discreet.learning.deep.accelerator.grid_sizes import block_count
 from discreet.learning.deep.accelerator.noisy_sums import LARGEST, add_sum_to_noise
 
 __all__ = ["add_product", "release_product", "round_slopes", "tile_of_program"]
@@ -34,7 +35,7 @@ def round_slopes(
     """
     rows, columns = slopes.shape
     out = torch.empty(3 * columns, places, dtype=torch.int8, device=slopes.device)
-    grid = (triton.cdiv(columns, _DEPTH), triton.cdiv(places, _TILE))
+    grid = (block_count(_DEPTH, columns), block_count(_TILE, places))
     _slope_kernel[grid](
         slopes,
         slope_unit,
@@ -84,7 +85,7 @@ def release_product(noise: Tensor, parts: Tensor, inputs: Tensor, shift: int, sc
 
 def _multiply(target: Tensor, parts: Tensor, inputs: Tensor, shift: int, scale: float) -> None:
     rows, columns = parts.shape[0] // 3, inputs.shape[0]
-    tiles = triton.cdiv(rows, _PRODUCT_ROWS) * triton.cdiv(columns, _PRODUCT_COLUMNS)
+    tiles = block_count(_PRODUCT_ROWS, rows) * block_count(_PRODUCT_COLUMNS, columns)
     _product_kernel[(tiles,)](
         TensorDescriptor.from_tensor(parts, [_PRODUCT_ROWS, _PRODUCT_DEPTH]),
         TensorDescriptor.from_tensor(inputs, [_PRODUCT_COLUMNS, _PRODUCT_DEPTH]),

@@ -9,7 +9,6 @@ from torch import Tensor
 
 from discreet.learning.deep.accelerator.captured_batch import CapturedBatch
 from discreet.learning.deep.step_parts import DeviceSum
-from discreet.learning.deep.uses import Use
 
 __all__ = ["RecordedSteps"]
 
@@ -20,13 +19,13 @@ class RecordedSteps:
     Parameters
     ----------
     uses : callable
-        Takes the rows of a batch and what turns a use into what is kept of it, and returns what is kept of
-        the uses of every parameter. It must do the same for every batch.
+        Takes the rows of a batch and the sum's `keep`, and returns what is kept of the uses of every
+        parameter. It must do the same for every batch.
     bound : float
         That of clipping, which does not move.
     """
 
-    def __init__(self, uses: Callable[[Any, Callable[[Use], Any]], list[list[Any]]], bound: float) -> None:
+    def __init__(self, uses: Callable[[Any, Callable[..., Any]], list[list[Any]]], bound: float) -> None:
         self._uses, self._bound = uses, bound
         self._recorded: dict[bool, CapturedBatch[Any]] = {}
         self._places: list[int] = []
@@ -77,7 +76,7 @@ class RecordedSteps:
 
     def _work(self, total: DeviceSum, *, is_whole: bool) -> Callable[[list[Tensor], Tensor], Any]:
         def measure(rows: list[Tensor], weights: Tensor) -> Any:
-            return total.measure(self._uses(rows, total.kept), weights, self._bound)
+            return total.measure(self._uses(rows, total.keep), weights, self._bound)
 
         def release(rows: list[Tensor], weights: Tensor) -> Any:
             measured = measure(rows, weights)

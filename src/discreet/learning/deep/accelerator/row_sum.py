@@ -13,6 +13,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from discreet.learning.deep.accelerator.grid_sizes import block_count, next_power
+
 __all__ = ["add_rounded_look_ups", "add_rounded_rows", "squares_of_rows"]
 
 _TO_INTEGER = tl.constexpr(1.5 * 2.0**52)
@@ -28,7 +30,7 @@ _PART = 2048  # numbers of a row whose squares a program adds up
 def squares_of_rows(rows: Tensor) -> Tensor:
     """Return doubles that add up to the squared norms of rows: (examples, parts)."""
     examples, columns = rows.shape
-    parts = triton.cdiv(columns, _PART)
+    parts = block_count(_PART, columns)
     out = torch.empty(examples, parts, dtype=torch.float64, device=rows.device)
     grid = (examples * parts,)  # of its other axes an accelerator takes 65,535 programs at most
     _square_kernel[grid](rows, out, columns, parts, *rows.stride(), part=_PART, width=_PART // 2)
@@ -54,8 +56,8 @@ def add_rounded_look_ups(
     if not slopes.numel():
         return
     slopes, index = slopes.contiguous(), index.contiguous()
-    width = min(_PART // 2, triton.next_power_of_2(columns))
-    grid = (examples * positions, triton.cdiv(columns, width))
+    width = min(_PART // 2, next_power(columns))
+    grid = (examples * positions, block_count(width, columns))
     given = (slopes, index, coefficients, table, positions, columns, unit, 2.0**-unit)
     _look_up_kernel[grid](*given, bits=_BITS, width=width)
 
@@ -73,7 +75,7 @@ def add_rounded_rows(total: Tensor, rows: Tensor, coefficients: Tensor) -> None:
     coefficients : tensor of doubles (examples,)
     """
     height, width, programs = _TAP_TILE if total.dim() == 3 else _TILE
-    width = min(width, triton.next_power_of_2(total.numel()))
+    width = min(width, next_power(total.numel()))
     share = programs * width // total.numel()
     add_by_tiles(total, rows, coefficients, height=height, width=width, warps=_WARPS, share=share)
 
@@ -84,8 +86,8 @@ def add_by_tiles(
     """The same in tiles of one's own, with the examples of a column shared by about so many programs."""
     examples, flat = len(rows), rows.flatten(1)
     sizes, steps = (total.shape, total.stride()) if total.dim() == 3 else ((1, 1, len(total)), (0, 0, 1))
-    each = triton.cdiv(triton.cdiv(examples, max(1, share)), height) * height
-    grid = (triton.cdiv(total.numel(), width), triton.cdiv(examples, each))
+    each = block_count(height, block_count(max(1, share), examples)) * height
+    grid = (block_count(width, total.numel()), block_count(each, examples))
     _add_kernel[grid](
         flat,
         coefficients,

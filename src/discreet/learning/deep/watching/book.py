@@ -8,8 +8,9 @@ out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 from weakref import WeakSet
 
@@ -19,7 +20,7 @@ from torch.autograd.graph import get_gradient_edge
 from torch.utils._pytree import tree_leaves, tree_map
 
 from discreet.errors import ParameterError
-from discreet.learning.deep.layers import GradientRule, rule_of
+from discreet.learning.deep.layers import GradientRule, cast_as_by_autocast, is_cast_by_autocast, rule_of
 from discreet.learning.deep.uses import Use
 from discreet.learning.deep.watching.arriving_slopes import first_places, hand_over_slopes
 from discreet.learning.deep.watching.compiled_regions import (
@@ -30,7 +31,7 @@ from discreet.learning.deep.watching.compiled_regions import (
 from discreet.learning.deep.watching.passed_parameters import refuse_passed_parameters
 from discreet.learning.deep.whole_modules import tensors_of, uses_of_whole
 
-__all__ = ["Book", "LayerCall"]
+__all__ = ["Book", "Keep", "Kept", "LayerCall", "keep_all"]
 
 _FIRST_AXIS = "examples along the first axis of every layer; expand positions and the like over the batch"
 
@@ -41,8 +42,13 @@ Kept = TypeVar("Kept")
 _TRIALS = 3  # batches in which it is tried out whether examples are mixed
 
 
-def _as_it_is(use: Any) -> Any:
-    return use
+Keep = Callable[[Callable[[], dict[str, Use]]], dict[str, Kept]]
+"""Returns what is kept of the uses of a call by name, given what makes them: now, or beside other work."""
+
+
+def keep_all(make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Return the uses of a call as they are."""
+    return make()
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,11 +124,13 @@ class Book:
         if reached != self._trained:
             raise ParameterError("optimizer", "has parameters that are not the model's", "those of the model")
         self._records = [self._recorder(one) for one in watched]
-        self._is_hidden = False
+        self._hidden: list[Callable[..., Any]] = []
         self._handles = [
             one.module.register_forward_hook(self._watcher(place), prepend=True, with_kwargs=True)
             for place, one in enumerate(watched)
         ]
+        cast = [one.module for one in watched if is_cast_by_autocast(one.rule)]
+        self._handles += [module.register_forward_pre_hook(self._cast) for module in cast]
         _watched.update(model.modules())
 
     def close(self) -> None:
@@ -180,9 +188,16 @@ class Book:
 
     def _watcher(self, place: int) -> Callable[..., Any]:
         def watch(module: nn.Module, args: Any, kwargs: Any, returned: Any) -> Any:
-            return self._records[place](args, kwargs, returned) if self._is_open else None
+            if not self._is_open:
+                return None
+            records = (torch.compiler.is_compiling() and self._hidden) or self._records
+            return records[place](args, kwargs, returned)
 
         return watch
+
+    def _cast(self, module: nn.Module, args: Any) -> Any:
+        is_one = self._is_open and len(args) == 1 and isinstance(args[0], Tensor)
+        return (cast_as_by_autocast(args[0]),) if is_one else None
 
     @property
     def is_tried(self) -> bool:
@@ -191,8 +206,8 @@ class Book:
 
     def open(self) -> None:
         """Start to record the calls of one forward pass."""
-        if not self._is_hidden and compiler_is_loaded():
-            self._records, self._is_hidden = [uncompiled(record) for record in self._records], True
+        if not self._hidden and compiler_is_loaded():
+            self._hidden = [uncompiled(record) for record in self._records]
         self._calls, self._is_open = [], True
 
     def stop(self) -> None:
@@ -202,7 +217,7 @@ class Book:
     def read(
         self,
         losses: Tensor,
-        kept: Callable[[Use], Kept] = _as_it_is,
+        keep: Keep[Kept] = keep_all,
         weights: Tensor | None = None,
     ) -> list[list[Kept]]:
         """Return the uses of every parameter, from the losses of the examples, and close the book.
@@ -213,8 +228,8 @@ class Book:
         Parameters
         ----------
         losses : tensor
-        kept : callable, optional
-            Turns each use into what is kept of it, as soon as it is there.
+        keep : callable, optional
+            Is given what makes the uses of a call, as soon as its slopes are there.
         weights : tensor, optional
             0 for padding, which tells nothing of how examples are mixed.
         """
@@ -225,10 +240,10 @@ class Book:
             self._try_out(calls, losses, asked, weights)
         refuse_passed_parameters(edges, [call.before for call in calls], losses, self._trained)
         self._known.add(names)
-        return self._arriving(calls, losses, asked, kept)
+        return self._arriving(calls, losses, asked, keep)
 
     def _arriving(
-        self, calls: list[_Call], losses: Tensor, asked: set[int], kept: Callable[[Use], Kept]
+        self, calls: list[_Call], losses: Tensor, asked: set[int], keep: Keep[Kept]
     ) -> list[list[Kept]]:
         """Return what is kept of the uses of every parameter, in the order of calls."""
         found: dict[int, dict[str, Kept]] = {}
@@ -240,18 +255,14 @@ class Book:
             call, waiting[place] = waiting[place], None
             assert call is not None  # noqa: S101 - slopes arrive once
             call.check_unchanged()
-            uses = self._uses_of(LayerCall(call.watched, call.given, slopes), len(losses))
-            found[place] = {name: kept(use) for name, use in uses.items()}
+            left = LayerCall(call.watched, call.given, slopes)
+            found[place] = keep(partial(self.uses_of, left, len(losses)))
 
         watched = [call.watched for call in waiting if call is not None]
         hand_over_slopes(edges, losses.sum(), asked, take)
         if not found:
             raise _not_of_the_model()
-        by_parameter: list[list[Kept]] = [[] for _ in self._places]
-        for place in sorted(found):
-            for name, parameter in watched[place].trained.items():
-                by_parameter[self._places[id(parameter)]].append(found[place][name])
-        return by_parameter
+        return self.by_parameter((watched[place], found[place]) for place in sorted(found))
 
     def try_out(self, losses: Tensor, weights: Tensor) -> None:
         """Close the book, and only look at whether losses mix examples or pass layers, as `read` does."""
@@ -270,14 +281,13 @@ class Book:
             raise ParameterError("losses", "call other layers than before", "the same calls for every batch")
         return _sloped(calls, edges, losses)
 
-    def uses(self, calls: list[LayerCall], batch: int) -> list[list[Use]]:
-        """Return the uses of every parameter, from the calls that gradients arrive at."""
-        uses: list[list[Use]] = [[] for _ in self._places]
-        for call in calls:
-            found = self._uses_of(call, batch)
-            for name, parameter in call.watched.trained.items():
-                uses[self._places[id(parameter)]].append(found[name])
-        return uses
+    def by_parameter(self, calls: Iterable[tuple[_Watched, dict[str, Kept]]]) -> list[list[Kept]]:
+        """Return for every parameter what calls have for it by name, in the order of calls."""
+        found: list[list[Kept]] = [[] for _ in self._places]
+        for watched, named in calls:
+            for name, parameter in watched.trained.items():
+                found[self._places[id(parameter)]].append(named[name])
+        return found
 
     def _recorded(self, losses: Tensor) -> tuple[list[_Call], list[Any], tuple[str, ...]]:
         """Close the book, and return its calls, where gradients arrive, and which layers were called."""
@@ -289,7 +299,7 @@ class Book:
         return calls, edges, tuple(call.watched.name for call in calls)
 
     @torch.no_grad()
-    def _uses_of(self, call: LayerCall, batch: int) -> dict[str, Use]:
+    def uses_of(self, call: LayerCall, batch: int) -> dict[str, Use]:
         """Return the uses of a layer's trained parameters by name."""
         watched, slopes = call.watched, call.slopes
         if any(slope is not None and (slope.dim() == 0 or len(slope) != batch) for slope in slopes):

@@ -2,24 +2,30 @@
 
 Tracing runs the losses once on tensors that have shapes and no values, and notes every operation: what comes
 out does not depend on anybody's examples, and a batch whose values would decide about it cannot be traced.
-The graph is a function of parameters, buffers and rows. It returns what each layer was given and the gradient
-of what it returned, which are the numbers that gradients of examples are made from (docs/proofs/
-private_gradients.md): a compiler may round otherwise on the way to them, and the guarantee begins after it.
+The graph is a function of parameters, buffers and rows. It returns the numbers that gradients of examples are
+made from (docs/proofs/private_gradients.md): a compiler may round otherwise on the way to them, and the
+guarantee begins after it. These are uses of parameters; of layers whose uses are not made in a graph, what
+each was given and the gradient of what it returned.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
+from functools import partial
 from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
-from torch.utils._pytree import tree_flatten, tree_unflatten
+from torch.utils._pytree import register_pytree_node, tree_flatten, tree_unflatten
 
 from discreet.errors import ParameterError
-from discreet.learning.deep.uses import Use
-from discreet.learning.deep.watching.book import Book, LayerCall
+from discreet.learning.deep.layers import as_read_by_kernels, is_traceable
+from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse, Use
+from discreet.learning.deep.watching.book import Book, Keep, Kept, LayerCall, keep_all
+from discreet.learning.deep.watching.channels_last import laid_channels_last
+from discreet.learning.deep.watching.shared_statistics import share_statistics
 
 __all__ = ["BatchReader", "Compiler", "TracedBatch"]
 
@@ -28,6 +34,18 @@ Compiler: TypeAlias = Callable[[nn.Module], Callable[..., Any]]
 
 _RETURNED = object()
 """Stands for a tensor that the graph returns."""
+
+
+def _as_it_is(use: Use) -> Use:
+    return use
+
+
+def _fields(record: Any) -> tuple[list[Any], Any]:
+    return [getattr(record, field.name) for field in fields(record)], type(record)
+
+
+for _kind in (LayerCall, LookupUse, OuterUse, RowsUse):
+    register_pytree_node(_kind, _fields, lambda values, kind: kind(*values))
 
 
 class TracedBatch:
@@ -45,6 +63,8 @@ class TracedBatch:
         A batch, for its shapes and types.
     compiler : callable
         Such as `torch.compile`.
+    shortened : callable, optional
+        Turns a use into what is needed of it: the same with shorter numbers.
 
     Attributes
     ----------
@@ -59,6 +79,8 @@ class TracedBatch:
         losses: Callable[..., Tensor],
         rows: Any,
         compiler: Compiler,
+        *,
+        shortened: Callable[[Use], Use] = _as_it_is,
     ) -> None:
         self._whole, self._book = _Whole(model, losses), book
         leaves, self._shape = tree_flatten(rows)
@@ -68,24 +90,30 @@ class TracedBatch:
                 "needs batches of tensors",
                 "tensors in tuples, lists and mappings, or no compiler",
             )
-        self._calls: list[tuple[Any, list[Any], Any]] = []
+        self._shortened = shortened
+        self._left: list[tuple[Any, list[Any], Any]] = []
         self._examples, self.device, self._names = 0, torch.device("cpu"), list(self._held())
         self._compiled = compiler(self._traced(leaves))
 
-    def uses(self, rows: Any) -> list[list[Use]]:
-        """Return the uses of every parameter, as `Book.read` does of the same losses."""
+    def uses(self, rows: Any, keep: Keep[Kept] = keep_all) -> list[list[Kept]]:
+        """Return the uses of every parameter, or what is kept of them, as `Book.read` does of the losses."""
         held = self._held()
         if list(held) != self._names:
             raise ParameterError(
                 "model", "has other parameters or buffers than before", "those it began with"
             )
         with torch.no_grad(), torch.autocast(self.device.type, enabled=False):  # which the graph has inside
-            found = iter(self._compiled(*held.values(), *tree_flatten(rows)[0]))
+            found = list(self._compiled(*held.values(), *tree_flatten(rows)[0]))
         calls = []
-        for watched, leaves, shape in self._calls:
-            own = [next(found) if leaf is _RETURNED else leaf for leaf in leaves]
-            calls.append(LayerCall(watched, *tree_unflatten(own, shape)))
-        return self._book.uses(calls, self._examples)
+        for watched, leaves, shape in reversed(self._left):  # what a layer has left is let go with its uses
+            own = [found.pop() if leaf is _RETURNED else leaf for leaf in reversed(leaves)]
+            left = tree_unflatten(own[::-1], shape)
+            calls.append((watched, keep(partial(self._uses_of, left))))
+            del own, left
+        return self._book.by_parameter(reversed(calls))
+
+    def _uses_of(self, left: LayerCall | dict[str, Use]) -> dict[str, Use]:
+        return left if isinstance(left, dict) else self._book.uses_of(left, self._examples)
 
     def _held(self) -> dict[str, Tensor]:
         return {**dict(self._whole.named_parameters()), **dict(self._whole.named_buffers())}
@@ -104,7 +132,7 @@ class TracedBatch:
         trace = make_fx(flat, tracing_mode="fake", _allow_non_fake_inputs=True)
         try:
             with torch._dynamo.config.patch(error_on_nested_fx_trace=False):  # parts may be compiled already
-                return trace(*held.values(), *leaves)
+                graph = trace(*held.values(), *leaves)
         except RuntimeError as error:
             raise ParameterError(
                 "losses",
@@ -113,6 +141,9 @@ class TracedBatch:
             ) from error
         finally:
             self._book.stop()
+        share_statistics(graph)
+        is_on_accelerator = self.device.type == "cuda"
+        return laid_channels_last(graph, [*held.values(), *leaves]) if is_on_accelerator else graph
 
     def _flat(self, held: dict[str, Tensor], leaves: list[Tensor]) -> list[Tensor]:
         """Return all tensors that the calls of layers leave, one after another."""
@@ -125,13 +156,26 @@ class TracedBatch:
                 "model", "changes a buffer or parameter in its forward pass", "modules that keep nothing"
             )
         self._examples, self.device = len(losses), losses.device
-        self._calls, returned = [], []
+        self._left, returned = [], []
         for call in calls:
-            parts, shape = tree_flatten((call.given, call.slopes))
+            with torch.autocast(self.device.type, enabled=False):  # which is for the model alone
+                parts, shape = tree_flatten(self._left_of(call))
             returned += [part for part in parts if isinstance(part, Tensor)]
             kept = [_RETURNED if isinstance(part, Tensor) else part for part in parts]
-            self._calls.append((call.watched, kept, shape))
+            self._left.append((call.watched, kept, shape))
         return returned
+
+    def _left_of(self, call: LayerCall) -> LayerCall | dict[str, Use]:
+        """Return what the graph leaves of a call: its uses, or what they are made from."""
+        rule = call.watched.rule
+        if is_traceable(rule):
+            uses = self._book.uses_of(call, self._examples)
+            return {name: self._shortened(use) for name, use in uses.items()}
+        (args, kwargs), slopes = call.given, call.slopes
+        if rule is not None and len(args) == 1 and slopes[0] is not None:
+            given, slope = as_read_by_kernels(rule, args[0], slopes[0])
+            args, slopes = (given,), [slope]
+        return LayerCall(call.watched, (args, kwargs), slopes)
 
 
 class BatchReader:
@@ -151,26 +195,28 @@ class BatchReader:
         self._model, self._book, self._losses, self._compiler = model, book, losses, compiler
         self.traced: TracedBatch | None = None
 
-    def begin(self, rows: Any) -> bool:
-        """Compile batches of these shapes, and return whether this begins now.
+    def begin(self, rows: Any, shortened: Callable[[Use], Use]) -> bool:
+        """Compile batches of these shapes, and return whether this begins now; parameters as `TracedBatch`.
 
         All batches of a step are to be read alike: else who is drawn would decide how others are rounded.
         """
         if self._compiler is None or self.traced is not None:
             return False
-        self.traced = TracedBatch(self._model, self._book, self._losses, rows, self._compiler)
+        self.traced = TracedBatch(
+            self._model, self._book, self._losses, rows, self._compiler, shortened=shortened
+        )
         return True
 
     def losses(self, rows: Any) -> Tensor:
         """Return the losses of a batch, not compiled."""
         return _called(self._losses, rows)
 
-    def uses(self, rows: Any, kept: Callable[[Use], Any]) -> list[list[Any]]:
+    def uses(self, rows: Any, keep: Keep[Any]) -> list[list[Any]]:
         """Return the uses of every parameter by a batch, or what is kept of them."""
         if self.traced is not None:
-            return [[kept(use) for use in found] for found in self.traced.uses(rows)]
+            return self.traced.uses(rows, keep)
         self._book.open()
-        return self._book.read(self.losses(rows), kept)
+        return self._book.read(self.losses(rows), keep)
 
 
 def _called(losses: Callable[..., Tensor], rows: Any) -> Tensor:
