@@ -243,10 +243,10 @@ import triton
 import triton.language as tl
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
-from discreet.learning.deep.accelerator.example_products import {kernel} as kernel
+from discreet.learning.deep.accelerator.example_products import {kernel} as quick
 {KERNELS[kernel]}
 signature = {{**given, **dict.fromkeys(constants, "constexpr")}}
-source = ASTSource(fn=kernel, signature=signature, constexprs=constants)
+source = ASTSource(fn=quick.kernel, signature=signature, constexprs=constants)
 made = triton.compile(source, target=GPUTarget("cuda", 90, 32), options={{"num_warps": 4}})
 lines = made.asm["ttir"].splitlines()
 assert any("tt.dot" in line and "bf16" in line for line in lines)

@@ -9,6 +9,7 @@ import triton.language as tl
 from torch import Tensor
 
 from discreet.learning.deep.accelerator.grid_sizes import block_count
+from discreet.learning.deep.accelerator.quick_launches import launched_quickly
 
 __all__ = ["bounded_norms", "coefficients_for"]
 
@@ -75,6 +76,7 @@ def coefficients_for(
     return found
 
 
+@launched_quickly
 @triton.jit
 def _norm_kernel(squares, norms, examples, parts, height: tl.constexpr, width: tl.constexpr):
     example = tl.program_id(0) * height + tl.arange(0, height)
@@ -91,6 +93,7 @@ def _norm_kernel(squares, norms, examples, parts, height: tl.constexpr, width: t
     tl.store(norms + example, tl.where(is_finite, norm, _INFINITE), mask=inside)
 
 
+@launched_quickly
 @triton.jit(do_not_specialize=["longest", "rounding"])
 def _coefficient_kernel(
     factors,

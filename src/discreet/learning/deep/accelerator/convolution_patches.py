@@ -11,6 +11,7 @@ from torch import Tensor
 from discreet.learning.deep.accelerator.convolution_rows import Geometry
 from discreet.learning.deep.accelerator.example_products import short_rows
 from discreet.learning.deep.accelerator.grid_sizes import block_count
+from discreet.learning.deep.accelerator.quick_launches import launched_quickly
 
 __all__ = ["convolution_patches"]
 
@@ -66,6 +67,7 @@ def convolution_patches(
     return out
 
 
+@launched_quickly
 @triton.jit
 def _patch_kernel(
     x,

@@ -20,6 +20,7 @@ import triton.language as tl
 from torch import Tensor
 
 from discreet.learning.deep.accelerator.grid_sizes import block_count, next_power
+from discreet.learning.deep.accelerator.quick_launches import launched_quickly
 
 __all__ = ["Geometry", "convolution_rows", "fits"]
 
@@ -196,6 +197,7 @@ def _bound(squares):
     return tl.sum(tl.sum(squares, 1).to(tl.float64), 0) * _UP + _LOST_SQUARES
 
 
+@launched_quickly
 @triton.jit
 def _three_taps_kernel(
     x,
@@ -275,6 +277,7 @@ def _three_taps_kernel(
     tl.store(squares + example * parts + part, _bound(found))
 
 
+@launched_quickly
 @triton.jit
 def _all_taps_kernel(
     x,

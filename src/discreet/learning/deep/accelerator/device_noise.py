@@ -17,6 +17,7 @@ from discreet.learning.deep.accelerator.chacha import chacha
 from discreet.learning.deep.accelerator.grid_sizes import block_count
 from discreet.learning.deep.accelerator.noise_trials import draw_rest
 from discreet.learning.deep.accelerator.noisy_sums import NOT_DRAWN
+from discreet.learning.deep.accelerator.quick_launches import launched_quickly
 from discreet.noise import Source
 from discreet.noise.one_word_gaussian import noise_tables
 
@@ -83,6 +84,7 @@ class DeviceNoise:
         self._first = 0
 
 
+@launched_quickly
 @triton.jit(do_not_specialize=["first"])
 def _draw_kernel(
     out,

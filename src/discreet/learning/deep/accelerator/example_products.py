@@ -20,6 +20,7 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 from discreet.learning.deep.accelerator.grid_sizes import block_count, next_power
 from discreet.learning.deep.accelerator.noisy_sums import add_sum_to_noise, in_steps
 from discreet.learning.deep.accelerator.product_kernels import tile_of_program
+from discreet.learning.deep.accelerator.quick_launches import launched_quickly
 
 __all__ = [
     "MOST_EXAMPLES",
@@ -251,6 +252,7 @@ def _operand(values: Tensor) -> tl.dtype:
     return kinds[values.dtype] if values.is_cuda else tl.float32
 
 
+@launched_quickly
 @triton.jit(do_not_specialize=["share"])
 def _gram_kernel(
     slopes,
@@ -303,6 +305,7 @@ def _inner_products(
     return found
 
 
+@launched_quickly
 @triton.jit(do_not_specialize=["scale", "smaller"])
 def _product_kernel(
     slopes,

@@ -13,6 +13,7 @@ import triton.language as tl
 from torch import Tensor
 
 from discreet.learning.deep.accelerator.grid_sizes import block_count
+from discreet.learning.deep.accelerator.quick_launches import launched_quickly
 
 __all__ = ["keep_slopes", "round_inputs", "summarize"]
 
@@ -133,6 +134,7 @@ def _sizes(values, row, inside, columns, by_row, by_column, height: tl.constexpr
     return tl.max(most, 1)
 
 
+@launched_quickly
 @triton.jit
 def _unit_kernel(
     values, unit, squares, rows, columns, by_row, by_column, height: tl.constexpr, width: tl.constexpr
@@ -145,6 +147,7 @@ def _unit_kernel(
     tl.store(squares + row, tl.zeros((height,), tl.int32), mask=inside)
 
 
+@launched_quickly
 @triton.jit
 def _input_kernel(
     values,
@@ -173,6 +176,7 @@ def _input_kernel(
     tl.store(target, tl.trans(kept.to(tl.int8)), mask=(column < columns)[:, None] & (row < places)[None, :])
 
 
+@launched_quickly
 @triton.jit
 def _keep_kernel(
     values,
@@ -209,6 +213,7 @@ def _keep_kernel(
     tl.store(squares + row, tl.where(known, tl.sum(total, 1), _INFINITE), mask=inside_row)
 
 
+@launched_quickly
 @triton.jit
 def _summary_kernel(
     slope_squares,

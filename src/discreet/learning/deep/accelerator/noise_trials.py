@@ -12,6 +12,7 @@ import triton
 import triton.language as tl
 
 from discreet.learning.deep.accelerator.chacha import chacha
+from discreet.learning.deep.accelerator.quick_launches import launched_quickly
 
 __all__ = ["draw_rest"]
 
@@ -111,6 +112,7 @@ def _long_trial(words, more, last, i: tl.constexpr, others, cuts, shares, powers
     return is_below, (level < high) | ((level == high) & (level_low < low))
 
 
+@launched_quickly
 @triton.jit(do_not_specialize=["first"])
 def draw_rest(
     out,

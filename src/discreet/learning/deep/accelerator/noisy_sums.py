@@ -12,6 +12,7 @@ import triton.language as tl
 from torch import Tensor
 
 from discreet.learning.deep.accelerator.grid_sizes import block_count
+from discreet.learning.deep.accelerator.quick_launches import launched_quickly
 
 __all__ = ["LARGEST", "NOT_DRAWN", "add_sum_to_noise", "in_steps", "release_noisy_steps", "release_sums"]
 
@@ -72,6 +73,7 @@ def in_steps(sums, unit, shift):
     return tl.minimum(tl.maximum(steps, -most), most) << more
 
 
+@launched_quickly
 @triton.jit(do_not_specialize=["scale"])
 def _sum_kernel(noise, sums, count, shift, scale, width: tl.constexpr):
     place = tl.program_id(0).to(tl.int64) * width + tl.arange(0, width)
@@ -80,6 +82,7 @@ def _sum_kernel(noise, sums, count, shift, scale, width: tl.constexpr):
     add_sum_to_noise(noise + place, inside, (read + (1 << (shift - 1))) >> shift, scale)
 
 
+@launched_quickly
 @triton.jit(do_not_specialize=["scale"])
 def _step_kernel(steps, count, scale, width: tl.constexpr):
     place = tl.program_id(0).to(tl.int64) * width + tl.arange(0, width)

@@ -14,6 +14,7 @@ import triton.language as tl
 from torch import Tensor
 
 from discreet.learning.deep.accelerator.grid_sizes import block_count, next_power
+from discreet.learning.deep.accelerator.quick_launches import launched_quickly
 
 __all__ = ["WIDEST", "group_norm_rows", "layer_norm_rows"]
 
@@ -77,6 +78,7 @@ def group_norm_rows(given: Tensor, slopes: Tensor, groups: int, epsilon: float) 
     return gains, biases
 
 
+@launched_quickly
 @triton.jit
 def _layer_kernel(
     given,
@@ -109,6 +111,7 @@ def _layer_kernel(
     tl.store(target + columns, bias, mask=has_column)
 
 
+@launched_quickly
 @triton.jit
 def _group_kernel(
     given,

@@ -15,6 +15,7 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 from discreet.learning.deep.accelerator.grid_sizes import block_count
 from discreet.learning.deep.accelerator.noisy_sums import LARGEST, add_sum_to_noise
+from discreet.learning.deep.accelerator.quick_launches import launched_quickly
 
 __all__ = ["add_product", "release_product", "round_slopes", "tile_of_program"]
 
@@ -105,6 +106,7 @@ def _multiply(target: Tensor, parts: Tensor, inputs: Tensor, shift: int, scale: 
     )
 
 
+@launched_quickly
 @triton.jit
 def _slope_kernel(
     slopes,
@@ -163,6 +165,7 @@ def tile_of_program(
     return first_row, (inside_block // high_rows) * tile_columns
 
 
+@launched_quickly
 @triton.jit(do_not_specialize=["scale"])
 def _product_kernel(
     parts,

@@ -14,6 +14,7 @@ import triton.language as tl
 from torch import Tensor
 
 from discreet.learning.deep.accelerator.grid_sizes import block_count, next_power
+from discreet.learning.deep.accelerator.quick_launches import launched_quickly
 
 __all__ = ["add_rounded_look_ups", "add_rounded_rows", "squares_of_rows"]
 
@@ -111,6 +112,7 @@ def _signed(value: int) -> int:
     return (value + 2**63) % 2**64 - 2**63
 
 
+@launched_quickly
 @triton.jit
 def _square_kernel(rows, out, columns, parts, by_row, by_column, part: tl.constexpr, width: tl.constexpr):
     example, place = (tl.program_id(0) // parts).to(tl.int64), tl.program_id(0) % parts
@@ -123,6 +125,7 @@ def _square_kernel(rows, out, columns, parts, by_row, by_column, part: tl.conste
     tl.store(out + tl.program_id(0), tl.sum(total))
 
 
+@launched_quickly
 @triton.jit
 def _look_up_kernel(
     slopes,
@@ -151,6 +154,7 @@ def _look_up_kernel(
             tl.atomic_add(table + row * columns + column, whole.to(tl.int32), mask=inside)
 
 
+@launched_quickly
 @triton.jit
 def _add_kernel(
     rows,
