@@ -152,6 +152,7 @@ def private(
         make_sum=_sums_of(plan, begun.device),
         release=lambda total, bound, _: total.release(bound),
         rows=batch_reader(data, plan, physical, collate, blank),
+        shards=begun.shards,
         record=kept,
         taken=taken,
         processes=begun.processes,

@@ -20,6 +20,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from discreet.errors import ParameterError
 from discreet.learning.deep.layers import GradientRule, rule_of
+from discreet.learning.deep.sharded_parameters import UNSHARDED, ShardedParameters
 from discreet.learning.deep.uses import Use
 from discreet.learning.deep.watching.arriving_slopes import first_places, hand_over_slopes
 from discreet.learning.deep.watching.compiled_regions import (
@@ -98,16 +99,20 @@ class Book:
     model : nn.Module
     parameters : list of tensors
         Those that are trained.
+    shards : ShardedParameters, optional
+        Of this model.
     """
 
-    def __init__(self, model: nn.Module, parameters: list[Tensor]) -> None:
+    def __init__(
+        self, model: nn.Module, parameters: list[Tensor], shards: ShardedParameters = UNSHARDED
+    ) -> None:
         if any(module in _watched for module in model.modules()):
             raise ParameterError(
                 "model",
                 "is trained by another private optimizer",
                 "one optimizer; optimizer.close() ends one",
             )
-        self._model = model
+        self._model, self._shards = model, shards
         self._trained = {id(parameter) for parameter in parameters}
         self._places = {id(parameter): place for place, parameter in enumerate(parameters)}
         self._is_open, self._trials = False, 0
@@ -117,6 +122,7 @@ class Book:
         reached = {id(value) for one in watched for value in one.trained.values()}
         if reached != self._trained:
             raise ParameterError("optimizer", "has parameters that are not the model's", "those of the model")
+        self._trained |= {id(shards.gathered(parameter)) for parameter in parameters}
         self._records = [self._recorder(one) for one in watched]
         self._is_hidden = False
         self._handles = [
@@ -142,6 +148,7 @@ class Book:
         rule = rule_of(module)
         own = self._own(module, recurse=False)
         if own and rule is None:
+            self._shards.refuse_sharded(module, name)
             seen.update(module.modules())
             yield _Watched(name, module, None, self._own(module, recurse=True))
             return
@@ -299,7 +306,7 @@ class Book:
                 _FIRST_AXIS,
             )
         if watched.rule is None:
-            return uses_of_whole(watched.module, watched.trained, call.given, slopes)
+            return uses_of_whole(watched.module, watched.trained, call.given, slopes, self._shards.whole)
         (slope,), (args, kwargs) = slopes, call.given
         given = args[0] if args else next(iter(kwargs.values()))
         if len(given) != batch:
