@@ -37,7 +37,7 @@ def found(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sharded")
     running = [subprocess.Popen([sys.executable, str(SCRIPT), str(folder), str(rank)]) for rank in (0, 1)]
     try:
-        assert [one.wait(timeout=100) for one in running] == [0, 0]
+        assert [one.wait(timeout=300) for one in running] == [0, 0]
     finally:
         for one in running:
             one.kill()
