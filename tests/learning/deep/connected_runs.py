@@ -77,4 +77,5 @@ if __name__ == "__main__":
     try:
         main()
     except ParameterError:
-        os._exit(REFUSED)  # at an ordinary exit threads of the group may abort the process
+        os._exit(REFUSED)
+    os._exit(0)  # at an ordinary exit threads of the group may abort the process

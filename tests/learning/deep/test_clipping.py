@@ -8,6 +8,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch import nn
 
 from discreet.errors import ParameterError
 from discreet.learning.deep.clipping import (
@@ -15,6 +16,7 @@ from discreet.learning.deep.clipping import (
     AutomaticClipping,
     FlatClipping,
     PerLayerClipping,
+    norm_groups,
     stated_clipping,
 )
 
@@ -48,6 +50,14 @@ def test_layers_share_a_bound():
     clipping = PerLayerClipping(3.0)
     norms = torch.tensor([1e6], dtype=torch.float64)
     assert float(norms * clipping.factors(norms, 9, 3.0)) == pytest.approx(1 / sqrt(9))
+
+
+def test_parameters_of_a_layer_have_one_norm():
+    model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1, bias=False))
+    parameters = list(model.parameters())
+    assert norm_groups(model, parameters, per_layer=False) == [[0, 1, 2]]
+    assert norm_groups(model, parameters, per_layer=True) == [[0, 1], [2]]
+    assert norm_groups(model, parameters[1:], per_layer=True) == [[0], [1]]
 
 
 def test_an_adaptive_bound_follows_its_quantile():

@@ -55,6 +55,22 @@ def test_batches_have_one_size_and_the_last_is_padded():
     assert batches[1].places.tolist() == [9]
 
 
+@pytest.mark.parametrize(
+    ("people", "own", "least", "all_batches"), [(5, 2, 4, 4), (5, 2, 1, 2), (0, 1, 2, 2), (8, 2, 2, 2)]
+)
+def test_batches_of_padding_follow_until_there_are_as_many_as_stated(people, own, least, all_batches):
+    rows, places = ExampleRows((torch.ones(10, 2),), 4), np.arange(people)
+    batches = list(rows.batches(places, np.ones(people), least))
+    assert rows.count(places) == own
+    assert len(batches) == all_batches
+    assert [batch.is_last for batch in batches] == [False] * (all_batches - 1) + [True]
+    assert [int(batch.weights.sum()) for batch in batches] == [
+        min(4, max(0, people - 4 * place)) for place in range(all_batches)
+    ]
+    assert all(batch.rows[0][batch.weights == 0].sum() == 0 for batch in batches)
+    assert [place for batch in batches for place in batch.places.tolist()] == places.tolist()
+
+
 def test_an_empty_step_has_one_batch_of_padding():
     (batch,) = ExampleRows((torch.ones(10, 2),), 4).batches(np.zeros(0, np.int64), np.zeros(0))
     assert batch.is_last

@@ -77,7 +77,8 @@ def test_one_process_shares_with_nobody():
     ranks.add_up(values)
     ranks.share(values)
     assert ranks.is_first
-    assert ranks.total(3) == 3
+    assert ranks.total(3) == ranks.most(3) == 3
+    assert ranks.ranks == {0}
     assert ranks.shared(2.5) == 2.5
     assert values[0].tolist() == [1, 1]
 

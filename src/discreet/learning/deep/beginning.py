@@ -19,6 +19,7 @@ from discreet.learning.deep.optimizer import PrivateOptimizer
 from discreet.learning.deep.plan import TrainingPlan
 from discreet.learning.deep.processes import Processes
 from discreet.learning.deep.sampling import PeopleSampler
+from discreet.learning.deep.sharded_parameters import ShardedParameters
 from discreet.learning.deep.step_parts import StepRecord
 from discreet.learning.deep.watching.mixing import check_modules
 from discreet.privacy.rational import whole
@@ -36,6 +37,7 @@ class Beginning:
     """What a plan is made from."""
 
     processes: Processes
+    shards: ShardedParameters
     sampler: PeopleSampler
     population: int
     examples: int
@@ -57,6 +59,10 @@ def begin(
     group: Any,
 ) -> Beginning:
     """Check what was given to `private` or `private_epochs`."""
+    if not isinstance(model, nn.Module):
+        raise ParameterError("model", "is not a module", "a torch.nn.Module")
+    processes = Processes(group)
+    shards = ShardedParameters(model, processes)
     _check_optimizer(optimizer, model)
     check_modules(model)
     length = length_of(data)
@@ -64,12 +70,13 @@ def begin(
     held = whole(examples, "examples_per_person", least=1)
     if people is None and held > 1:
         raise ParameterError("people", "are missing", "whose each example is, with examples_per_person")
-    processes, sampler = Processes(group), PeopleSampler(length, people, held)
+    sampler = PeopleSampler(length, people, held)
     everybody = processes.total(sampler.people)
     if population is not None and everybody > whole(population, "population", least=1):
         raise ParameterError("population", "is less than the number of people", "a bound on it")
     return Beginning(
         processes=processes,
+        shards=shards,
         sampler=sampler,
         population=everybody if population is None else population,
         examples=held,
@@ -116,9 +123,7 @@ def _opened(record: Any, plan: TrainingPlan | EpochPlan) -> tuple[StepRecord | N
     return record, 0
 
 
-def _check_optimizer(optimizer: object, model: object) -> None:
-    if not isinstance(model, nn.Module):
-        raise ParameterError("model", "is not a module", "a torch.nn.Module")
+def _check_optimizer(optimizer: object, model: nn.Module) -> None:
     if isinstance(optimizer, PrivateOptimizer):
         raise ParameterError("optimizer", "is private already", "the optimizer that it was made from")
     if not isinstance(optimizer, torch.optim.Optimizer):

@@ -19,6 +19,7 @@ __all__ = [
     "Clipping",
     "FlatClipping",
     "PerLayerClipping",
+    "norm_groups",
     "stated_clipping",
 ]
 
@@ -190,3 +191,14 @@ def stated_clipping(clip: object) -> Clipping:
     if isinstance(clip, FlatClipping | PerLayerClipping | AutomaticClipping | AdaptiveClipping):
         return clip
     return FlatClipping(_check_bound(clip))
+
+
+def norm_groups(model: Any, parameters: list[Any], *, per_layer: bool) -> list[list[int]]:
+    """Return which parameters of a model have one norm: all of them, or those of each layer."""
+    if not per_layer:
+        return [list(range(len(parameters)))]
+    names = {id(value): name.rpartition(".")[0] for name, value in model.named_parameters()}
+    layers: dict[str, list[int]] = {}
+    for place, parameter in enumerate(parameters):
+        layers.setdefault(names[id(parameter)], []).append(place)
+    return list(layers.values())

@@ -75,9 +75,13 @@ class ExampleRows:
             self._blank = _blank(self._data) if blank is None else blank
             self._shapes = _shapes(self._collate([self._blank] * size))
 
-    def batches(self, places: Integers, weights: Floats) -> Iterator[PhysicalBatch]:
-        """Yield the examples at these places; one batch of padding where there are none."""
-        starts = range(0, max(len(places), 1), self._size)
+    def count(self, places: Integers) -> int:
+        """Return how many batches the examples at these places take; at least one."""
+        return max(1, -(-len(places) // self._size))
+
+    def batches(self, places: Integers, weights: Floats, least: int = 1) -> Iterator[PhysicalBatch]:
+        """Yield the examples at these places, and batches of padding until there are as many as stated."""
+        starts = range(0, max(self.count(places), least) * self._size, self._size)
         for start in starts:
             some = places[start : start + self._size]
             weight = np.zeros(self._size)

@@ -110,7 +110,7 @@ def _convolution(module: Any, given: Tensor, slopes: Tensor) -> dict[str, Use]:
     given, flat = given.to(kind), slopes.to(kind).flatten(2)
     bias = RowsUse(flat.sum(2))
     if module.groups == 1:
-        rows, positions, columns = flat.shape[1], flat.shape[2], module.weight[0].numel()
+        rows, positions, columns = flat.shape[1], flat.shape[2], prod(module.weight.shape[1:])
         if is_written_out(positions, rows, columns):
             return {"weight": RowsUse(_written_out(module, given, flat)), "bias": bias}
         return {
@@ -141,7 +141,7 @@ def _written_out(module: Any, given: Tensor, flat: Tensor) -> Tensor:
     All blocks have the same shape, so that an example's row is computed alike wherever it stands.
     """
     examples, rows, positions = flat.shape
-    columns = module.weight[0].numel()
+    columns = prod(module.weight.shape[1:])
     size = examples if given.is_cuda else block_size(examples, _IN_CACHE // (columns * positions))
     found = flat.new_empty(examples, rows, columns)
     for some, one, out in zip(given.split(size), flat.split(size), found.split(size), strict=True):

@@ -17,12 +17,13 @@ from discreet.errors import ParameterError
 from discreet.learning.deep.accelerator.captured_batch import can_be_captured
 from discreet.learning.deep.accelerator.device_plan import DevicePlan
 from discreet.learning.deep.accelerator.recorded_steps import RecordedSteps
-from discreet.learning.deep.clipping import AdaptiveClipping
+from discreet.learning.deep.clipping import AdaptiveClipping, norm_groups
 from discreet.learning.deep.epoch_plan import EpochPlan
 from discreet.learning.deep.example_rows import ExampleRows, PhysicalBatch
 from discreet.learning.deep.plan import TrainingPlan
 from discreet.learning.deep.processes import Processes
 from discreet.learning.deep.secret_randomness import SecretRandomness
+from discreet.learning.deep.sharded_parameters import ShardedParameters
 from discreet.learning.deep.step_parts import (
     DeviceSum,
     DrawStep,
@@ -75,6 +76,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
         make_sum: MakeSum,
         release: ReleaseStep,
         rows: ExampleRows,
+        shards: ShardedParameters,
         record: StepRecord | None,
         taken: int,
         processes: Processes,
@@ -83,17 +85,17 @@ class PrivateOptimizer(torch.optim.Optimizer):
         self._plan, self._draw, self._rows, self._record = plan, draw, rows, record
         self._make_sum, self._release = make_sum, release
         self._parameters = [value for value in model.parameters() if value.requires_grad]
-        self._groups = _groups(model, self._parameters, per_layer=plan.clipping.per_layer)
-        self._book = Book(model, self._parameters)
-        self._processes = processes
+        self._groups = norm_groups(model, self._parameters, per_layer=plan.clipping.per_layer)
+        self._book = Book(model, self._parameters, shards)
+        self._processes, self._shards = processes, shards
         processes.check_same(json.dumps(plan.to_object(), sort_keys=True))
         with torch.no_grad():
-            processes.share([value.data for value in (*model.parameters(), *model.buffers())])
+            processes.share(shards.whole_everywhere(model))
         self._taken, self._bound = taken, plan.clipping.bound
         self._is_private = _draws_privately()  # slots of epochs have been drawn
         self._sum: GradientSum | None = None
         self._batch: PhysicalBatch | None = None
-        self._held = HeldModel(model, self._parameters)
+        self._held = HeldModel(model, self._parameters, shards)
         self._is_drawing = self.has_updated = False
         self._randomness = SecretRandomness()
         self._left_out: list[int] = []
@@ -188,7 +190,8 @@ class PrivateOptimizer(torch.optim.Optimizer):
                 drawn = self._draw(self._taken - 1)
                 self._randomness.renew()
                 self._is_private = self._is_private and _draws_privately()
-                for batch in self._rows.batches(*drawn):
+                least = self._shards.batches(self._rows.count(drawn[0]))
+                for batch in self._rows.batches(*drawn, least):
                     self._batch = batch
                     self._held.hold()
                     self._book.open()
@@ -218,7 +221,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
         self._check_losses(losses, batch)
         assert losses is not None  # noqa: S101 - checked in the line before
         self._held.check()
-        uses = self._book.read(losses, total.keep, batch.weights)
+        uses = self._book.read(losses, total.keep, self._shards.tried(batch.weights))
         self._finish(batch, total, total.add(uses, batch.weights_on(losses.device), self._bound))
 
     def run(self, losses: Callable[..., Tensor], *, compiler: Compiler | None = None) -> Iterator[int]:
@@ -239,10 +242,12 @@ class PrivateOptimizer(torch.optim.Optimizer):
         are drawn anew for every batch. The guarantee is that of `private`, whatever a compiler rounds
         otherwise, if it keeps to the third condition there: an example is computed alike in any company.
         """
+        if compiler is not None and self._shards.is_any:
+            raise ParameterError("compiler", "cannot trace a model that is sharded", "run without a compiler")
         reader = BatchReader(self._model, self._book, losses, compiler)
         recorded = RecordedSteps(reader.uses, self._bound)
-        # Only a sum that stays where it is, with a bound that does not move, can be repeated.
-        is_moving = isinstance(self._plan.clipping, AdaptiveClipping)
+        # Only what stays where it is can be repeated: the sum, the weights, and a bound that does not move.
+        is_moving = isinstance(self._plan.clipping, AdaptiveClipping) or self._shards.is_any
         is_fixed = isinstance(self._plan, DevicePlan) and not is_moving
         tried = 0
         for rows in self.batches():
@@ -330,8 +335,9 @@ class PrivateOptimizer(torch.optim.Optimizer):
     def _change_model(self, means: list[Tensor], *, is_private: bool) -> None:
         # Every process adds to the total, whatever it knows already: one that did not would keep all waiting.
         self._is_private = self._processes.total(int(not (self._is_private and is_private))) == 0
+        self._shards.let_go()
         for parameter, mean in zip(self._parameters, means, strict=True):
-            parameter.grad = mean.to(parameter.dtype)
+            parameter.grad = self._shards.shard(mean, parameter)
         self._inner.step()
         self._inner.zero_grad(set_to_none=True)
         self._sum = None
@@ -387,14 +393,3 @@ class PrivateOptimizer(torch.optim.Optimizer):
 def _draws_privately() -> bool:
     """Whether what is drawn now comes from the operating system, and is not replayed."""
     return is_private_result(current().mark(0))
-
-
-def _groups(model: nn.Module, parameters: list[Tensor], *, per_layer: bool) -> list[list[int]]:
-    """Return which parameters have one norm: all of them, or those of each layer."""
-    if not per_layer:
-        return [list(range(len(parameters)))]
-    names = {id(value): name.rpartition(".")[0] for name, value in model.named_parameters()}
-    layers: dict[str, list[int]] = {}
-    for place, parameter in enumerate(parameters):
-        layers.setdefault(names[id(parameter)], []).append(place)
-    return list(layers.values())

@@ -81,7 +81,8 @@ def private(
         forgotten, or a permit of a curator, whose ledger is charged.
     group : ProcessGroup, optional
         Of `torch.distributed`, where several processes train one model, each with the examples of its own
-        people. Their gradients are added up, and the first process draws the noise and keeps the record.
+        people. Their gradients are added up, and the first process draws the noise and keeps the record. A
+        model that `fully_shard` has cut up over these processes stays so: each keeps its shards.
 
     Returns
     -------
@@ -152,6 +153,7 @@ def private(
         make_sum=_sums_of(plan, begun.device),
         release=lambda total, bound, _: total.release(bound),
         rows=batch_reader(data, plan, physical, collate, blank),
+        shards=begun.shards,
         record=kept,
         taken=taken,
         processes=begun.processes,

@@ -129,6 +129,7 @@ def private_epochs(
         make_sum=sums_in_doubles(plan),
         release=CorrelatedNoise(plan).release,
         rows=batch_reader(data, plan, physical, collate, blank),
+        shards=begun.shards,
         record=kept,
         taken=taken,
         processes=begun.processes,

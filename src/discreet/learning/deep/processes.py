@@ -25,7 +25,8 @@ class Processes:
     Guarantee
     ---------
     The sum over all processes has noise of one process, drawn by the first: what is released is what one
-    process with all people would release. Nothing else leaves a process.
+    process with all people would release. Nothing else leaves a process, but that sharded models need all
+    processes at once: each then tells the others how many batches its people fill.
     """
 
     def __init__(self, group: Any = None) -> None:
@@ -43,12 +44,25 @@ class Processes:
         """Whether this process draws the noise and keeps the record."""
         return self._group is None or distributed.get_rank(self._group) == 0
 
+    @property
+    def ranks(self) -> set[int]:
+        """The processes among all that are connected."""
+        return {0} if self._group is None else set(distributed.get_process_group_ranks(self._group))
+
     def total(self, number: int) -> int:
         """Return the sum of a whole number over all processes."""
         if self._group is None:
             return number
         held = torch.tensor([number], dtype=torch.int64)
         distributed.all_reduce(held, group=self._group)
+        return int(held[0])
+
+    def most(self, number: int) -> int:
+        """Return the largest of a whole number over all processes."""
+        if self._group is None:
+            return number
+        held = torch.tensor([number], dtype=torch.int64)
+        distributed.all_reduce(held, distributed.ReduceOp.MAX, group=self._group)
         return int(held[0])
 
     def check_same(self, text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 from torch import Tensor, nn
@@ -22,7 +23,11 @@ def tensors_of(values: Any) -> list[Tensor]:
 
 
 def uses_of_whole(
-    module: nn.Module, trained: dict[str, Tensor], given: tuple[Any, Any], slopes: list[Tensor | None]
+    module: nn.Module,
+    trained: dict[str, Tensor],
+    given: tuple[Any, Any],
+    slopes: list[Tensor | None],
+    whole: Callable[[Tensor], Tensor] = Tensor.detach,
 ) -> dict[str, Use]:
     """Return the gradients of all trained parameters of a module, by running it once for each example.
 
@@ -36,13 +41,16 @@ def uses_of_whole(
         are split into examples.
     slopes : list
         The gradient of each tensor that it returned; None where there is none.
+    whole : callable, optional
+        Returns all numbers of a parameter, of which this process may have a part, apart from its graph.
     """
     batch = next(len(slope) for slope in slopes if slope is not None)
     fixed = {
-        name: value.detach()
+        name: whole(value)
         for name, value in (*module.named_parameters(), *module.named_buffers())
         if name not in trained
     }
+    held = {name: whole(value) for name, value in trained.items()}
     leaves, shape = tree_flatten(given)
     split = [isinstance(leaf, Tensor) and leaf.dim() > 0 and len(leaf) == batch for leaf in leaves]
     batched = [leaf for leaf, is_split in zip(leaves, split, strict=True) if is_split]
@@ -57,7 +65,7 @@ def uses_of_whole(
             returned = tensors_of(functional_call(module, {**fixed, **parameters}, args, kwargs))
             return [returned[place] for place in wanted]
 
-        _, pull = vjp(forward, {name: value.detach() for name, value in trained.items()})
+        _, pull = vjp(forward, held)
         return pull([slope[None] for slope in row_slopes])[0]
 
     try:

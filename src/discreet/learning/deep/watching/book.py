@@ -9,18 +9,17 @@ out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 from weakref import WeakSet
 
 import torch
 from torch import Tensor, nn
-from torch.autograd.graph import get_gradient_edge
-from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils._pytree import tree_map
 
 from discreet.errors import ParameterError
-from discreet.learning.deep.layers import GradientRule, cast_as_by_autocast, is_cast_by_autocast, rule_of
+from discreet.learning.deep.layers import cast_as_by_autocast, is_cast_by_autocast, rule_of
+from discreet.learning.deep.sharded_parameters import UNSHARDED, ShardedParameters
 from discreet.learning.deep.uses import Use
 from discreet.learning.deep.watching.arriving_slopes import first_places, hand_over_slopes
 from discreet.learning.deep.watching.compiled_regions import (
@@ -28,72 +27,25 @@ from discreet.learning.deep.watching.compiled_regions import (
     first_of_two_passes,
     uncompiled,
 )
+from discreet.learning.deep.watching.layer_calls import (
+    Keep,
+    Kept,
+    LayerCall,
+    NotedCall,
+    WatchedLayer,
+    keep_all,
+    noted_call,
+)
 from discreet.learning.deep.watching.passed_parameters import refuse_passed_parameters
 from discreet.learning.deep.whole_modules import tensors_of, uses_of_whole
 
-__all__ = ["Book", "Keep", "Kept", "LayerCall", "keep_all"]
+__all__ = ["Book"]
 
 _FIRST_AXIS = "examples along the first axis of every layer; expand positions and the like over the batch"
 
 _watched: WeakSet[nn.Module] = WeakSet()
 
-Kept = TypeVar("Kept")
-
 _TRIALS = 3  # batches in which it is tried out whether examples are mixed
-
-
-Keep = Callable[[Callable[[], dict[str, Use]]], dict[str, Kept]]
-"""Returns what is kept of the uses of a call by name, given what makes them: now, or beside other work."""
-
-
-def keep_all(make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Return the uses of a call as they are."""
-    return make()
-
-
-@dataclass(frozen=True, eq=False)
-class _Watched:
-    """A module whose calls are recorded, with those of its parameters that are trained."""
-
-    name: str
-    module: nn.Module
-    rule: GradientRule | None
-    trained: dict[str, Tensor]
-
-    @property
-    def title(self) -> str:
-        return f"{type(self.module).__name__} ({self.name or 'the model'})"
-
-
-@dataclass(frozen=True, eq=False)
-class _Call:
-    """One call: the arguments, how often each had been written to, and where gradients arrive.
-
-    `edges` are those of what it returned, and `before` those of what it was given.
-    """
-
-    watched: _Watched
-    given: tuple[Any, Any]
-    versions: list[tuple[Tensor, int]]
-    edges: list[Any]
-    before: list[Any]
-
-    def check_unchanged(self) -> None:
-        if any(value._version != version for value, version in self.versions):
-            raise ParameterError(
-                "model",
-                f"writes over the input of its {self.watched.title} after the call",
-                "operations that are not in place: x = x + y instead of x += y",
-            )
-
-
-@dataclass(frozen=True, eq=False)
-class LayerCall:
-    """One call of a layer: what it was given, and the gradient of each tensor that it returned, or None."""
-
-    watched: _Watched
-    given: tuple[Any, Any]
-    slopes: list[Tensor | None]
 
 
 class Book:
@@ -104,25 +56,30 @@ class Book:
     model : nn.Module
     parameters : list of tensors
         Those that are trained.
+    shards : ShardedParameters, optional
+        Of this model.
     """
 
-    def __init__(self, model: nn.Module, parameters: list[Tensor]) -> None:
+    def __init__(
+        self, model: nn.Module, parameters: list[Tensor], shards: ShardedParameters = UNSHARDED
+    ) -> None:
         if any(module in _watched for module in model.modules()):
             raise ParameterError(
                 "model",
                 "is trained by another private optimizer",
                 "one optimizer; optimizer.close() ends one",
             )
-        self._model = model
+        self._model, self._shards = model, shards
         self._trained = {id(parameter) for parameter in parameters}
         self._places = {id(parameter): place for place, parameter in enumerate(parameters)}
         self._is_open, self._trials = False, 0
-        self._calls: list[_Call] = []
+        self._calls: list[NotedCall] = []
         self._known: set[tuple[str, ...]] = set()
         watched = list(self._watch(model, "", set()))
         reached = {id(value) for one in watched for value in one.trained.values()}
         if reached != self._trained:
             raise ParameterError("optimizer", "has parameters that are not the model's", "those of the model")
+        self._trained |= {id(shards.gathered(parameter)) for parameter in parameters}
         self._records = [self._recorder(one) for one in watched]
         self._hidden: list[Callable[..., Any]] = []
         self._handles = [
@@ -142,7 +99,7 @@ class Book:
         for module in self._model.modules():
             _watched.discard(module)
 
-    def _watch(self, module: nn.Module, name: str, seen: set[nn.Module]) -> Iterator[_Watched]:
+    def _watch(self, module: nn.Module, name: str, seen: set[nn.Module]) -> Iterator[WatchedLayer]:
         """Find the modules that own parameters: those with a rule, and the outermost of all others."""
         if module in seen:
             return
@@ -150,11 +107,12 @@ class Book:
         rule = rule_of(module)
         own = self._own(module, recurse=False)
         if own and rule is None:
+            self._shards.refuse_sharded(module, name)
             seen.update(module.modules())
-            yield _Watched(name, module, None, self._own(module, recurse=True))
+            yield WatchedLayer(name, module, None, self._own(module, recurse=True))
             return
         if own:
-            yield _Watched(name, module, rule, own)
+            yield WatchedLayer(name, module, rule, own)
         for part, child in module.named_children():
             yield from self._watch(child, f"{name}.{part}" if name else part, seen)
 
@@ -162,7 +120,7 @@ class Book:
         named = module.named_parameters(recurse=recurse)
         return {name: value for name, value in named if id(value) in self._trained}
 
-    def _recorder(self, watched: _Watched) -> Callable[..., Any]:
+    def _recorder(self, watched: WatchedLayer) -> Callable[..., Any]:
         def record(args: Any, kwargs: Any, returned: Any) -> Any:
             outputs = tensors_of(returned)
             if not any(value.requires_grad for value in outputs):
@@ -172,16 +130,7 @@ class Book:
                 # One output may be made from another: so that slopes are those of what leaves the module.
                 replaced = tree_map(_seen_alone, returned)
                 outputs = tensors_of(replaced)
-            given = _detached(args, kwargs)
-            read = _all_tensors(given, args, kwargs)
-            before = [
-                get_gradient_edge(value)
-                for value in _all_tensors((args, kwargs), args, kwargs)
-                if value.requires_grad
-            ]
-            edges = [get_gradient_edge(value) if value.requires_grad else None for value in outputs]
-            versions = [(value, value._version) for value in read]
-            self._calls.append(_Call(watched, given, versions, edges, before))
+            self._calls.append(noted_call(watched, args, kwargs, outputs))
             return replaced
 
         return record
@@ -243,12 +192,12 @@ class Book:
         return self._arriving(calls, losses, asked, keep)
 
     def _arriving(
-        self, calls: list[_Call], losses: Tensor, asked: set[int], keep: Keep[Kept]
+        self, calls: list[NotedCall], losses: Tensor, asked: set[int], keep: Keep[Kept]
     ) -> list[list[Kept]]:
         """Return what is kept of the uses of every parameter, in the order of calls."""
         found: dict[int, dict[str, Kept]] = {}
         edges: list[list[Any]] = [call.edges for call in calls]
-        waiting: list[_Call | None] = [*calls]
+        waiting: list[NotedCall | None] = [*calls]
         calls.clear()  # what a layer was given is let go with its slopes
 
         def take(place: int, slopes: list[Tensor | None]) -> None:
@@ -281,7 +230,7 @@ class Book:
             raise ParameterError("losses", "call other layers than before", "the same calls for every batch")
         return _sloped(calls, edges, losses)
 
-    def by_parameter(self, calls: Iterable[tuple[_Watched, dict[str, Kept]]]) -> list[list[Kept]]:
+    def by_parameter(self, calls: Iterable[tuple[WatchedLayer, dict[str, Kept]]]) -> list[list[Kept]]:
         """Return for every parameter what calls have for it by name, in the order of calls."""
         found: list[list[Kept]] = [[] for _ in self._places]
         for watched, named in calls:
@@ -289,7 +238,7 @@ class Book:
                 found[self._places[id(parameter)]].append(named[name])
         return found
 
-    def _recorded(self, losses: Tensor) -> tuple[list[_Call], list[Any], tuple[str, ...]]:
+    def _recorded(self, losses: Tensor) -> tuple[list[NotedCall], list[Any], tuple[str, ...]]:
         """Close the book, and return its calls, where gradients arrive, and which layers were called."""
         calls = self._calls
         self.stop()
@@ -309,7 +258,7 @@ class Book:
                 _FIRST_AXIS,
             )
         if watched.rule is None:
-            return uses_of_whole(watched.module, watched.trained, call.given, slopes)
+            return uses_of_whole(watched.module, watched.trained, call.given, slopes, self._shards.whole)
         (slope,), (args, kwargs) = slopes, call.given
         given = args[0] if args else next(iter(kwargs.values()))
         if len(given) != batch:
@@ -321,7 +270,9 @@ class Book:
         found = watched.rule(watched.module, given, slope)
         return {name: found[name] for name in watched.trained}
 
-    def _try_out(self, calls: list[_Call], losses: Tensor, asked: set[int], weights: Tensor | None) -> None:
+    def _try_out(
+        self, calls: list[NotedCall], losses: Tensor, asked: set[int], weights: Tensor | None
+    ) -> None:
         """Refuse a model where the losses of some examples have a gradient at others."""
         rows = torch.arange(len(losses)) if weights is None else weights.cpu().nonzero()[:, 0]
         if len(rows) < 2 < len(losses) + 1:
@@ -364,20 +315,7 @@ def _seen_alone(value: Any) -> Any:
     return value.view_as(value) if is_one else value
 
 
-def _all_tensors(values: tuple[Any, Any], args: Any, kwargs: Any) -> list[Tensor]:
-    """Return all tensors that a layer was given; mostly it is one."""
-    leaves = values[0] if not kwargs and all(isinstance(one, Tensor) for one in args) else tree_leaves(values)
-    return [value for value in leaves if isinstance(value, Tensor)]
-
-
-def _detached(args: Any, kwargs: Any) -> tuple[Any, Any]:
-    """Return what a layer was given, apart from how it was made; mostly it is one tensor."""
-    if not kwargs and all(isinstance(value, Tensor) for value in args):
-        return tuple(value.detach() for value in args), kwargs
-    return tree_map(lambda value: value.detach() if isinstance(value, Tensor) else value, (args, kwargs))
-
-
-def _sloped(calls: list[_Call], edges: list[Any], losses: Tensor) -> list[LayerCall]:
+def _sloped(calls: list[NotedCall], edges: list[Any], losses: Tensor) -> list[LayerCall]:
     """Run backward to the layers, and return the calls that the losses depend on."""
     slopes = torch.autograd.grad(losses.sum(), edges, allow_unused=True)
     if all(slope is None for slope in slopes):

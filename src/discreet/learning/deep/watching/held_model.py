@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from discreet.errors import ParameterError
+from discreet.learning.deep.sharded_parameters import UNSHARDED, ShardedParameters, own_part
 
 __all__ = ["HeldModel"]
 
@@ -22,9 +23,14 @@ class HeldModel:
     model : nn.Module
     parameters : list of tensors
         Those that are trained.
+    shards : ShardedParameters, optional
+        Of this model: both its shards and what is gathered from them are looked at.
     """
 
-    def __init__(self, model: nn.Module, parameters: list[Tensor]) -> None:
+    def __init__(
+        self, model: nn.Module, parameters: list[Tensor], shards: ShardedParameters = UNSHARDED
+    ) -> None:
+        self._shards = shards
         self._model, self._trained = model, [id(value) for value in parameters]
         self._held, self._copies, self._trials = self._now(), list[Tensor](), 0
 
@@ -62,10 +68,12 @@ class HeldModel:
                 "modules without running statistics",
             )
 
-    def _now(self) -> list[tuple[Tensor, int, int]]:
+    @torch.no_grad()
+    def _now(self) -> list[tuple[Tensor, int, int, int]]:
         """Return all values, with how often and where each was written."""
-        values = [*self._model.buffers(), *self._model.parameters()]
-        return [(value, value._version, value.data_ptr()) for value in values]
+        found = *self._model.buffers(), *self._shards.parameters(self._model)
+        values = [(value, own_part(value), self._shards.gathered(value)) for value in found]
+        return [(value, used._version, own._version, own.data_ptr()) for value, own, used in values]
 
 
 def _equal(one: Tensor, other: Tensor) -> bool:

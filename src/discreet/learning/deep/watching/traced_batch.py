@@ -23,8 +23,9 @@ from torch.utils._pytree import register_pytree_node, tree_flatten, tree_unflatt
 from discreet.errors import ParameterError
 from discreet.learning.deep.layers import as_read_by_kernels, is_traceable
 from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse, Use
-from discreet.learning.deep.watching.book import Book, Keep, Kept, LayerCall, keep_all
+from discreet.learning.deep.watching.book import Book
 from discreet.learning.deep.watching.channels_last import laid_channels_last
+from discreet.learning.deep.watching.layer_calls import Keep, Kept, LayerCall, keep_all
 from discreet.learning.deep.watching.shared_statistics import share_statistics
 
 __all__ = ["BatchReader", "Compiler", "TracedBatch"]
