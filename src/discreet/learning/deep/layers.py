@@ -178,8 +178,8 @@ def _layer_norm(module: nn.LayerNorm, given: Tensor, slopes: Tensor) -> dict[str
         shape = (len(given), -1, entries)
         found = kernels.layer_norm_rows(given.reshape(shape), slopes.reshape(shape), module.eps)
         return {"weight": RowsUse(found[0]), "bias": RowsUse(found[1])}
-    _, mean, scale = torch.native_layer_norm(given, module.normalized_shape, None, None, module.eps)
-    return _of_normalized(module.normalized_shape, (given - mean) * scale, slopes)
+    normal = functional.layer_norm(given, module.normalized_shape, eps=module.eps)
+    return _of_normalized(module.normalized_shape, normal, slopes)
 
 
 def _rms_norm(module: nn.RMSNorm, given: Tensor, slopes: Tensor) -> dict[str, Use]:
@@ -210,14 +210,10 @@ def _group_norm(module: nn.GroupNorm, given: Tensor, slopes: Tensor) -> dict[str
     if (kernels := _normalizing_kernels(given, slopes)) is not None and each <= kernels.WIDEST:
         found = kernels.group_norm_rows(given, slopes, module.num_groups, module.eps)
         return {"weight": RowsUse(found[0]), "bias": RowsUse(found[1])}
+    normal = functional.group_norm(given, module.num_groups, eps=module.eps)
     examples, channels = slopes.shape[:2]
-    shape = (examples, channels, given[0, 0].numel())
-    sizes = (*shape, module.num_groups, module.eps)
-    _, mean, scale = torch.native_group_norm(given.contiguous(), None, None, *sizes)
-    grouped = given.reshape(examples, module.num_groups, -1, shape[2])
-    normal = (grouped - mean[:, :, None, None]) * scale[:, :, None, None]
-    by_gain = (slopes.reshape(shape) * normal.reshape(shape)).sum(2)
-    return {"weight": RowsUse(by_gain), "bias": RowsUse(slopes.reshape(shape).sum(2))}
+    by_gain = (slopes * normal).reshape(examples, channels, -1).sum(2)
+    return {"weight": RowsUse(by_gain), "bias": RowsUse(slopes.reshape(examples, channels, -1).sum(2))}
 
 
 _RULES: dict[Any, GradientRule] = {

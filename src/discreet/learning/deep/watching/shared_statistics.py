@@ -6,6 +6,7 @@ its gains need both, and a trace has them computed a second time, of the same nu
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from operator import getitem
 from typing import Any
 
@@ -14,21 +15,41 @@ import torch
 __all__ = ["share_statistics"]
 
 _aten = torch.ops.aten
-_NORMALIZING = {_aten.native_layer_norm.default: (1, 4), _aten.native_group_norm.default: (3, 4, 5, 6, 7)}
+_LAYER, _GROUP = _aten.native_layer_norm.default, _aten.native_group_norm.default
+_SIZES = {_LAYER: (1, 4), _GROUP: (3, 4, 5, 6, 7)}
 """Where in the arguments the sizes are, and what is added to the variance."""
 
 
 def share_statistics(graph: torch.fx.GraphModule) -> None:
-    """Let normalizations of the same tensor, with the same sizes, share the mean and deviation of the first.
+    """Let a tensor that is normalized, and was before, be so by the mean and deviation of then.
 
-    Nothing may have written to the tensor in between.
+    Of tensors that anything writes over, all are computed.
     """
-    for target, sizes in _NORMALIZING.items():
+    written = {_memory(node.args[0]) for node in graph.graph.nodes if _is_changing(node)}
+    for target, sizes in _SIZES.items():
         first = dict[Any, torch.fx.Node]()
         for node in graph.graph.find_nodes(op="call_function", target=target):
             key = (_origin(node.args[0]), *(str(node.args[place]) for place in sizes))
-            _take_statistics(node, first.setdefault(key, node))
+            known = first.setdefault(key, node)
+            has_gains = any(isinstance(value, torch.fx.Node) for value in node.args[1:])
+            if known is not node and not has_gains and _memory(key[0]) not in written:
+                _normalize_by(known, node)
     graph.recompile()
+
+
+def _is_changing(node: torch.fx.Node) -> bool:
+    """Whether an operation writes over what it is given."""
+    return isinstance(node.target, torch._ops.OpOverload) and node.target._schema.is_mutable
+
+
+def _memory(value: Any) -> Any:
+    """Return the node whose memory a tensor lies in."""
+    while isinstance(value.target, torch._ops.OpOverload):
+        returned = value.target._schema.returns
+        if not returned or returned[0].alias_info is None:
+            break
+        value = value.args[0]
+    return value
 
 
 def _origin(value: Any) -> Any:
@@ -37,12 +58,24 @@ def _origin(value: Any) -> Any:
     return value
 
 
-def _take_statistics(node: torch.fx.Node, known: torch.fx.Node) -> None:
-    """Let all that reads the mean and deviation of one node read those of another."""
-    if node is known:
-        return
-    for read in [user for user in node.users if user.target is getitem and user.args[1] > 0]:
-        with known.graph.inserting_after(known):
-            found = known.graph.call_function(getitem, (known, read.args[1]))
-        read.replace_all_uses_with(found)
-        node.graph.erase_node(read)
+def _normalize_by(known: torch.fx.Node, node: torch.fx.Node) -> None:
+    """Put what a normalization without gains returns in terms of the mean and deviation of another."""
+    graph = node.graph
+    with graph.inserting_before(node):
+        call: Callable[..., Any] = graph.call_function
+        found: dict[int, Any] = {place: call(getitem, (known, place)) for place in (1, 2)}
+        values, mean, scale = node.args[0], found[1], found[2]
+        if node.target is _GROUP:
+            many, channels, positions, groups = node.args[3:7]
+            sizes = [many, groups, channels // groups, positions]
+            values = call(_aten.reshape.default, (values, sizes))
+            mean, scale = (call(_aten.reshape.default, (one, [many, groups, 1, 1])) for one in (mean, scale))
+        normal = call(_aten.mul.Tensor, (call(_aten.sub.Tensor, (values, mean)), scale))
+        if node.target is _GROUP:
+            shape = list(node.args[0].meta["val"].shape)
+            normal = call(_aten.reshape.default, (normal, shape))
+        found[0] = normal
+    for read in list(node.users):
+        read.replace_all_uses_with(found[read.args[1]])
+        graph.erase_node(read)
+    graph.erase_node(node)
