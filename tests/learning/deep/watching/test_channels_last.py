@@ -56,6 +56,29 @@ def test_numbers_are_the_same_and_convolutions_read_channels_next_to_each_other(
         assert one.shape == other.shape
 
 
+class Halved(nn.Module):
+    """Writes over a part of what a convolution returned, before another reads it."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Conv2d(3, 6, 3, 1, 1), nn.Conv2d(6, 4, 3, 2, 1)
+
+    def forward(self, image):
+        values = self.first(image).tanh().clone()
+        values[:, :2].mul_(0.5)
+        values.relu_()
+        return self.second(values) + values.mean()
+
+
+def test_what_is_written_over_before_a_convolution_is_read_as_it_is_then(image):
+    torch.manual_seed(1)
+    graph = traced(slopes_of(Halved()), image)
+    found = laid_channels_last(graph, [image])
+    assert found is not graph
+    for one, other in zip(found(image), graph(image), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-6)
+
+
 def test_a_graph_without_convolutions_of_images_stays_as_it_is():
     for model, given in (
         (nn.Linear(8, 3), torch.randn(2, 3, 8, 8)),
