@@ -298,5 +298,5 @@ def _between_lookups(one: LookupUse, other: LookupUse) -> Tensor:
 def _between_lookup_and_outer(lookup: LookupUse, outer: OuterUse) -> Tensor:
     """Where a position of the lookup read row v, the outer product of each position has left[v] right."""
     place = lookup.index[:, None, :].expand(-1, outer.left.shape[1], -1)
-    read = outer.left.double().gather(2, place)
+    read = outer.left.gather(2, place).double()
     return (read * torch.bmm(outer.right.double(), lookup.slopes.double().transpose(1, 2))).sum((1, 2))
