@@ -11,6 +11,7 @@ is the largest of one kind, with its first batches. Each is compared with plain 
 from __future__ import annotations
 
 import argparse
+import gc
 import statistics
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -153,8 +154,9 @@ def recorded(step: Callable[[], None]) -> Callable[[], None]:
 
 def compiled_step(name: str, inputs: Tensor, labels: Tensor) -> Callable[[], None]:
     """A recorded step of SGD without privacy, of a compiled model."""
+    torch.compiler.reset()  # of other models, whose shapes would be taken for ones that change
     model = made(name)
-    compiled = torch.compile(model)
+    compiled = torch.compile(model, dynamic=False)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01, fused=True)
 
     def step() -> None:
@@ -195,6 +197,7 @@ def private_step(name: str, inputs: Tensor, labels: Tensor, way: str) -> Callabl
 def prepared(make: Callable[[], Callable[[], None]]) -> tuple[Callable[[], None], float]:
     """Return a step that has been run some times, and the largest memory of that in GB."""
     torch.cuda.synchronize()
+    gc.collect()  # of what was before, which would be freed meanwhile
     torch.cuda.empty_cache()
     before = torch.cuda.memory_allocated()
     torch.cuda.reset_peak_memory_stats()

@@ -60,3 +60,34 @@ def test_other_trained_parameters_are_refused(change):
     change(model)
     with pytest.raises(ParameterError, match="other trained parameters"):
         state.check()
+
+
+class Shared(nn.Module):
+    """Parts that come twice, in an order that is not that of their depth, and parameters and buffers too."""
+
+    def __init__(self):
+        super().__init__()
+        inner = nn.Linear(2, 2)
+        self.first = nn.Sequential(inner, nn.BatchNorm1d(2, affine=False))
+        self.inner, self.later, self.nothing = inner, nn.Linear(2, 2, bias=False), None
+        self.later.weight = inner.weight
+        self.register_buffer("empty", None)
+        self.register_buffer("same", self.first[1].running_mean)
+        self.register_module("nobody", None)
+
+
+class Telling(nn.Linear):
+    """Tells of its weights alone."""
+
+    def parameters(self, recurse=True):
+        return iter([self.weight])
+
+
+@pytest.mark.parametrize("make", [Shared, lambda: nn.Transformer(8, 2, 1, 1, 16), lambda: Telling(2, 2)])
+def test_values_are_those_that_the_model_tells_of_in_its_order(make):
+    model = make()
+    expected = [*model.buffers(), *model.parameters()]
+    state = HeldModel(model, [value for value in expected if isinstance(value, nn.Parameter)])
+    assert [id(value) for value, *_ in state._now()] == [id(value) for value in expected]
+    state.hold()
+    state.check()
