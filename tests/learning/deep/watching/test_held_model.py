@@ -83,7 +83,9 @@ class Telling(nn.Linear):
         return iter([self.weight])
 
 
-@pytest.mark.parametrize("make", [Shared, lambda: nn.Transformer(8, 2, 1, 1, 16), lambda: Telling(2, 2)])
+@pytest.mark.parametrize(
+    "make", [Shared, lambda: nn.Transformer(8, 2, 1, 1, 16, batch_first=True), lambda: Telling(2, 2)]
+)
 def test_values_are_those_that_the_model_tells_of_in_its_order(make):
     model = make()
     expected = [*model.buffers(), *model.parameters()]
