@@ -29,7 +29,7 @@ def laid_channels_last(graph: torch.fx.GraphModule, given: list[Tensor]) -> torc
     Parameters
     ----------
     graph : GraphModule
-        Of operations on tensors, without modules.
+        Of operations on tensors, without modules and writes (`written_graphs`).
     given : list of tensors
         What it takes, for shapes and types.
     """

@@ -21,7 +21,7 @@ _NORMALIZING = {_aten.native_layer_norm.default: (1, 4), _aten.native_group_norm
 def share_statistics(graph: torch.fx.GraphModule) -> None:
     """Let normalizations of the same tensor, with the same sizes, share the mean and deviation of the first.
 
-    Nothing may have written to the tensor in between.
+    Nothing may have written to the tensor in between (`written_graphs`).
     """
     for target, sizes in _NORMALIZING.items():
         first = dict[Any, torch.fx.Node]()
