@@ -40,6 +40,7 @@ LAYERS = {
     "convolution in groups": (nn.Conv2d(4, 6, 3, groups=2, bias=False), (4, 6, 5)),
     "dilated convolution": (nn.Conv2d(2, 3, 2, dilation=2, padding="same"), (2, 6, 6)),
     "convolution around a circle": (nn.Conv1d(2, 3, 3, padding=1, padding_mode="circular"), (2, 6)),
+    "convolution with reflections": (nn.Conv2d(2, 3, 3, padding=1, padding_mode="reflect"), (2, 5, 4)),
     "convolution of volumes": (nn.Conv3d(2, 3, 2, stride=2), (2, 4, 5, 4)),
     "layer norm": (nn.LayerNorm(6), (4, 6)),
     "layer norm of a vector": (nn.LayerNorm(6), (6,)),
@@ -106,6 +107,21 @@ def test_gradients_under_autocast_are_nearly_those(name):
     for uses, each in zip(booked(Reduced(layer), inputs), expected, strict=True):
         written = sum(use.each() for use in uses)
         assert (written - each).norm() <= 0.03 * each.norm()
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_autocast_around_a_whole_loop_is_for_the_model_alone(name):
+    """Gradients of examples are made from what was kept, in the numbers that it has."""
+    layer, shape = LAYERS[name]
+    torch.manual_seed(4)
+    inputs = torch.randn(6, *shape)
+    expected = booked(Reduced(layer), inputs)
+    with torch.autocast("cpu", torch.bfloat16):
+        found = booked(Reduced(layer), inputs)
+    for uses, others in zip(found, expected, strict=True):
+        for one, other in zip(uses, others, strict=True):
+            assert type(one) is type(other)
+            assert torch.equal(one.each(), other.each())
 
 
 @pytest.mark.parametrize("name", LAYERS)

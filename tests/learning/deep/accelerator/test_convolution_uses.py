@@ -162,11 +162,12 @@ def test_patches_are_measured_and_added_like_their_gradients():
 def test_patches_meet_those_of_a_single_position():
     """Of a layer that is called twice: both are in the order of the parameter then."""
     layer, shape = FEW_POSITIONS["images"]
-    one, other = (
-        integer_form(convolution_uses(layer, *numbers(layer, size))["weight"]).kept()
-        for size in (shape, (30, 1, 1))
-    )
+    given = [numbers(layer, size) for size in (shape, (30, 1, 1))]
+    one, other = (integer_form(convolution_uses(layer, *each)["weight"]).kept() for each in given)
     assert torch.allclose(inner_products(one, other), (one.each() * other.each()).sum(1))
+    for kept, each in zip((one, other), given, strict=True):
+        exact = by_patches(layer, *each)["weight"].each()
+        assert (kept.each().cpu() - exact).norm() <= 0.01 * exact.norm()
 
 
 def test_all_numbers_of_a_row_are_rounded():
@@ -243,6 +244,27 @@ def test_a_batch_is_the_sum_of_its_examples_and_each_is_short_enough(calls, size
     for weight, found in zip(weights, alone, strict=True):
         length = Fraction(weight) * plan_for(parameters).integers
         assert (length * Fraction(98, 100)) ** 2 <= sum(value * value for value in found) <= length**2
+
+
+@pytest.mark.parametrize("images", [((3, 4), (3, 3)), ((3, 4), (9, 9)), ((9, 9), (3, 3), (3, 4))])
+def test_calls_on_images_of_several_sizes_are_measured_together(images):
+    """Each leaves the same gradient in another form: orders that differ would hide how long the sum is."""
+    torch.manual_seed(5)
+    layer = nn.Conv2d(12, 14, 3).to(DEVICE)
+    patch, slope = torch.randn(2, 12, 3, 3, device=DEVICE), torch.randn(2, 14, device=DEVICE)
+    found, kinds = [], {(3, 3): OuterUse, (3, 4): PatchesUse, (9, 9): TapRowsUse}
+    for image in images:
+        inputs = torch.randn(2, 12, *image, device=DEVICE)
+        inputs[:, :, :3, :3] = patch
+        slopes = torch.zeros_like(layer(inputs)).detach()
+        slopes[:, :, 0, 0] = slope
+        found.append(convolution_uses(layer, inputs, slopes)["weight"])
+        assert isinstance(found[-1], kinds[image])
+    longest = plan_for([layer.weight]).integers
+    for place in range(2):
+        weights = [float(place == other) for other in range(2)]
+        integers, _ = summed([found], [layer.weight], weights)
+        assert (longest * 0.98) ** 2 <= sum(value * value for value in integers) <= longest**2
 
 
 @pytest.mark.parametrize(("sizes", "most"), [(ROWS, 1e-4), (PATCHES, 1e-3)])

@@ -92,6 +92,14 @@ def test_other_blocks_of_a_tensor_are_compiled_for(compiler, shape):
     assert len(compiler.compiled) == 2
 
 
+def test_descriptors_of_other_numbers_are_compiled_for(compiler):
+    quick = QuickKernel(compiler)
+    for kind in (torch.float32, torch.bfloat16, torch.float32):
+        base = torch.zeros(8, 8, dtype=kind)
+        launch(quick, TensorDescriptor(base, [8, 8], [8, 1], [4, 4]))
+    assert len(compiler.compiled) == 2
+
+
 def test_another_device_is_compiled_for(compiler, monkeypatch):
     quick = QuickKernel(compiler)
     launch(quick, torch.zeros(8))

@@ -8,6 +8,8 @@ from torch import nn
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from discreet.learning.deep.watching.channels_last import laid_channels_last
+from discreet.learning.deep.watching.shared_statistics import share_statistics
+from discreet.learning.deep.watching.written_graphs import without_writes
 
 BACKWARD = torch.ops.aten.convolution_backward.default
 PARTS = {
@@ -73,10 +75,34 @@ class Halved(nn.Module):
 def test_what_is_written_over_before_a_convolution_is_read_as_it_is_then(image):
     torch.manual_seed(1)
     graph = traced(slopes_of(Halved()), image)
-    found = laid_channels_last(graph, [image])
-    assert found is not graph
+    found = laid_channels_last(without_writes(graph, [image]), [image])
+    assert any(node.target is BACKWARD for node in found.graph.nodes)
     for one, other in zip(found(image), graph(image), strict=True):
         torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-6)
+
+
+class Twice(nn.Module):
+    """A convolution that reads numbers that were normalized before."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Conv2d(3, 6, 3, 1, 1), nn.Conv2d(6, 4, 3, 2, 1)
+        self.norm, self.plain = nn.GroupNorm(2, 6), nn.GroupNorm(2, 6, affine=False)
+
+    def forward(self, image):
+        values = self.first(image)
+        return self.second(self.plain(values)) + self.norm(values).mean((1, 2, 3), keepdim=True)
+
+
+def test_a_convolution_of_shared_statistics_is_laid_too(image):
+    torch.manual_seed(1)
+    graph = traced(slopes_of(Twice()), image)
+    expected = graph(image)
+    share_statistics(graph)
+    found = laid_channels_last(graph, [image])
+    assert found is not graph
+    for one, other in zip(found(image), expected, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
 
 
 def test_a_graph_without_convolutions_of_images_stays_as_it_is():

@@ -267,7 +267,8 @@ class Book:
                 f"has a {watched.title} whose input is not that of the examples",
                 _FIRST_AXIS,
             )
-        found = watched.rule(watched.module, given, slope)
+        with torch.autocast(given.device.type, enabled=False):  # which is for the model alone
+            found = watched.rule(watched.module, given, slope)
         return {name: found[name] for name in watched.trained}
 
     def _try_out(

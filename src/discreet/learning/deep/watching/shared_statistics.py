@@ -23,33 +23,17 @@ _SIZES = {_LAYER: (1, 4), _GROUP: (3, 4, 5, 6, 7)}
 def share_statistics(graph: torch.fx.GraphModule) -> None:
     """Let a tensor that is normalized, and was before, be so by the mean and deviation of then.
 
-    Of tensors that anything writes over, all are computed.
+    Nothing may have written to the tensor in between (`written_graphs`).
     """
-    written = {_memory(node.args[0]) for node in graph.graph.nodes if _is_changing(node)}
     for target, sizes in _SIZES.items():
         first = dict[Any, torch.fx.Node]()
         for node in graph.graph.find_nodes(op="call_function", target=target):
             key = (_origin(node.args[0]), *(str(node.args[place]) for place in sizes))
             known = first.setdefault(key, node)
             has_gains = any(isinstance(value, torch.fx.Node) for value in node.args[1:])
-            if known is not node and not has_gains and _memory(key[0]) not in written:
+            if known is not node and not has_gains:
                 _normalize_by(known, node)
     graph.recompile()
-
-
-def _is_changing(node: torch.fx.Node) -> bool:
-    """Whether an operation writes over what it is given."""
-    return isinstance(node.target, torch._ops.OpOverload) and node.target._schema.is_mutable
-
-
-def _memory(value: Any) -> Any:
-    """Return the node whose memory a tensor lies in."""
-    while isinstance(value.target, torch._ops.OpOverload):
-        returned = value.target._schema.returns
-        if not returned or returned[0].alias_info is None:
-            break
-        value = value.args[0]
-    return value
 
 
 def _origin(value: Any) -> Any:
@@ -76,6 +60,7 @@ def _normalize_by(known: torch.fx.Node, node: torch.fx.Node) -> None:
             normal = call(_aten.reshape.default, (normal, shape))
         found[0] = normal
     for read in list(node.users):
+        found[read.args[1]].meta = dict(read.meta)
         read.replace_all_uses_with(found[read.args[1]])
         graph.erase_node(read)
     graph.erase_node(node)

@@ -27,6 +27,7 @@ from discreet.learning.deep.watching.book import Book
 from discreet.learning.deep.watching.channels_last import laid_channels_last
 from discreet.learning.deep.watching.layer_calls import Keep, Kept, LayerCall, keep_all
 from discreet.learning.deep.watching.shared_statistics import share_statistics
+from discreet.learning.deep.watching.written_graphs import without_writes
 
 __all__ = ["BatchReader", "Compiler", "TracedBatch"]
 
@@ -142,9 +143,13 @@ class TracedBatch:
             ) from error
         finally:
             self._book.stop()
+        given = [*held.values(), *leaves]
+        try:
+            graph = without_writes(graph, given)
+        except RuntimeError:
+            return graph  # of which nothing can be rewritten
         share_statistics(graph)
-        is_on_accelerator = self.device.type == "cuda"
-        return laid_channels_last(graph, [*held.values(), *leaves]) if is_on_accelerator else graph
+        return laid_channels_last(graph, given) if self.device.type == "cuda" else graph
 
     def _flat(self, held: dict[str, Tensor], leaves: list[Tensor]) -> list[Tensor]:
         """Return all tensors that the calls of layers leave, one after another."""
@@ -159,8 +164,7 @@ class TracedBatch:
         self._examples, self.device = len(losses), losses.device
         self._left, returned = [], []
         for call in calls:
-            with torch.autocast(self.device.type, enabled=False):  # which is for the model alone
-                parts, shape = tree_flatten(self._left_of(call))
+            parts, shape = tree_flatten(self._left_of(call))
             returned += [part for part in parts if isinstance(part, Tensor)]
             kept = [_RETURNED if isinstance(part, Tensor) else part for part in parts]
             self._left.append((call.watched, kept, shape))
