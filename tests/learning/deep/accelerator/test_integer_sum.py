@@ -499,6 +499,22 @@ def test_what_is_kept_is_not_what_others_may_write_to():
     assert torch.equal(total._total, expected._total)
 
 
+@pytest.mark.parametrize("calls", [1, 2])
+def test_rows_that_a_graph_has_made_may_be_written_over_by_its_next_batch(calls):
+    rows = [torch.ones(2, 5, device=DEVICE) for _ in range(calls)]
+    found = []
+    for is_written in (False, True):
+        total = sum_for([torch.zeros(5)])
+        total._device = DEVICE
+        uses = [[kept_of(total, RowsUse(value))[0][0] for value in rows]]
+        total.add(uses, torch.ones(2, device=DEVICE).double(), 0.7)
+        for value in rows if is_written else []:
+            value.mul_(100)
+        total.settle()
+        found.append(total._total.clone())
+    assert torch.equal(*found)
+
+
 def test_texts_without_words_add_nothing(monkeypatch):
     parameters = [torch.zeros(1024, 64, device=DEVICE), torch.zeros(300, 240, device=DEVICE)]
     total, weights = sum_for(parameters), torch.ones(2, device=DEVICE).double()

@@ -309,7 +309,7 @@ class IntegerSum:
         if isinstance(use, IntegerForm):
             return use
         self._check_size(use)
-        return integer_form(use, self._shift)
+        return integer_form(RowsUse(_own(use.rows)) if isinstance(use, RowsUse) else use, self._shift)
 
     def _together(self, group: list[int], uses: list[list[Any]]) -> list[_Parameters]:
         """Return the forms of the parameters of a group: all that are rows as one, for one pass over them."""
@@ -323,11 +323,16 @@ class IntegerSum:
                 found.append(_Parameters([place], [self._form_of(use) for use in uses[place]]))
         for kind in {use.rows.dtype: None for _, use in rows}:
             some = [(place, use.rows) for place, use in rows if use.rows.dtype == kind]
-            values = torch.cat([one for _, one in some], 1) if len(some) > 1 else some[0][1]
+            values = torch.cat([one for _, one in some], 1) if len(some) > 1 else _own(some[0][1])
             found.append(
                 _Parameters([place for place, _ in some], [integer_form(RowsUse(values), self._shift)])
             )
         return found
+
+
+def _own(rows: Tensor) -> Tensor:
+    """Return rows that nobody writes to between their norms and their sum, when the next batch is run."""
+    return rows if is_recording() else rows.clone()
 
 
 def _aligned(size: int) -> int:
