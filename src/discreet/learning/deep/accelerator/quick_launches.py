@@ -53,12 +53,15 @@ class QuickKernel:
 
 def _kind(value: Any) -> Any:
     """Return what a kernel is compiled for, and more."""
+    kind = type(value)
+    if kind is int or kind is float:
+        return kind, value
     if isinstance(value, Tensor):
         return value.dtype, value.data_ptr() % _ALIGNED
     if isinstance(value, TensorDescriptor):
         sizes = (tuple(value.shape), tuple(value.strides), tuple(value.block_shape))
         return _kind(value.base), sizes
-    return type(value), value  # 1, 1.0 and True are equal
+    return kind, value  # 1, 1.0 and True are equal
 
 
 def launched_quickly(kernel: Any) -> Any:

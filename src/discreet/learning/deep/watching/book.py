@@ -9,6 +9,7 @@ out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 from weakref import WeakSet
@@ -267,7 +268,7 @@ class Book:
                 f"has a {watched.title} whose input is not that of the examples",
                 _FIRST_AXIS,
             )
-        with torch.autocast(given.device.type, enabled=False):  # which is for the model alone
+        with _without_autocast(given.device.type):
             found = watched.rule(watched.module, given, slope)
         return {name: found[name] for name in watched.trained}
 
@@ -308,6 +309,11 @@ def _asked(edges: list[list[Any]], losses: Tensor) -> set[int]:
     of memory are taken anew, by measurement.
     """
     return first_places(edges, losses) if losses.is_cuda else set(range(len(edges)))
+
+
+def _without_autocast(kind: str) -> AbstractContextManager[object]:
+    """Let numbers be as long as they are: autocast is for the model alone."""
+    return torch.autocast(kind, enabled=False) if torch.is_autocast_enabled(kind) else nullcontext()
 
 
 def _seen_alone(value: Any) -> Any:
