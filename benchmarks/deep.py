@@ -1,7 +1,8 @@
 """Deep learning: the time of a private step beside a plain one (accuracy: `benchmarks.images`).
 
 ``python -m benchmarks.deep`` times steps on the processor: plain PyTorch, ours, and Opacus where it can be
-imported. Times are of the processor, on one thread, since the machine may be shared; medians.
+imported. Times are of the processor, on one thread, since the machine may be shared. Kinds take turns;
+medians.
 """
 
 from __future__ import annotations
@@ -31,17 +32,20 @@ def made(name: str) -> nn.Module:
     )
 
 
-def median_time(step: Callable[[], None], seconds: float) -> float:
-    """Return the median milliseconds of the processor of a step."""
-    for _ in range(3):
-        step()
-    times: list[float] = []
-    end = time.process_time() + seconds
-    while time.process_time() < end or len(times) < 5:
-        start = time.process_time()
-        step()
-        times.append(time.process_time() - start)
-    return 1000 * statistics.median(times)
+def median_times(steps: dict[str, Callable[[], None]], seconds: float) -> dict[str, float]:
+    """Return the median milliseconds of the processor of a step of each kind, which take turns of five."""
+    times: dict[str, list[float]] = {kind: [] for kind in steps}
+    for step in steps.values():
+        for _ in range(3):
+            step()
+    end = time.process_time() + seconds * len(steps)
+    while time.process_time() < end:
+        for kind, step in steps.items():
+            for _ in range(5):
+                start = time.process_time()
+                step()
+                times[kind].append(time.process_time() - start)
+    return {kind: 1000 * statistics.median(found) for kind, found in times.items()}
 
 
 def plain_step(name: str, inputs: torch.Tensor, labels: torch.Tensor) -> Callable[[], None]:
@@ -115,16 +119,18 @@ def time_steps(seconds: float) -> None:
     inputs, labels = torch.randn(BATCH, 1, 28, 28), torch.randint(0, 10, (BATCH,))
     print(f"torch {torch.__version__}, batch {BATCH}, one thread, milliseconds of the processor")
     for name in MODELS:
-        plain = median_time(plain_step(name, inputs, labels), seconds)
-        ours = median_time(private_step(name, inputs, labels), seconds)
-        print(f"{name}: plain {plain:.1f}, discreet {ours:.1f} ({ours / plain:.2f})", end="", flush=True)
+        steps = {
+            "plain": plain_step(name, inputs, labels),
+            "discreet": private_step(name, inputs, labels),
+        }
         for mode in ("hooks", "ghost"):
             try:
-                other = median_time(opacus_step(made(name), mode, inputs, labels), seconds)
+                steps[f"Opacus {mode}"] = opacus_step(made(name), mode, inputs, labels)
             except ImportError:
                 continue
-            print(f", Opacus {mode} {other:.1f} ({other / plain:.2f})", end="", flush=True)
-        print()
+        found = median_times(steps, seconds)
+        told = (f"{kind} {value:.1f} ({value / found['plain']:.2f})" for kind, value in found.items())
+        print(f"{name}: {', '.join(told)}", flush=True)
 
 
 def main() -> None:
