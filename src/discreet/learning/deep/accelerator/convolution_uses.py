@@ -15,6 +15,7 @@ from torch.nn import functional
 
 from discreet.learning.deep.accelerator.convolution_patches import convolution_patches
 from discreet.learning.deep.accelerator.convolution_rows import Geometry, convolution_rows, fits
+from discreet.learning.deep.accelerator.example_products import common_short_kind
 from discreet.learning.deep.uses import OuterUse, RowsUse, Use
 
 __all__ = ["PatchesUse", "TapRowsUse", "convolution_uses"]
@@ -139,7 +140,7 @@ def convolution_uses(module: Any, given: Tensor, slopes: Tensor) -> dict[str, Us
     outputs, columns = slopes.shape[1], prod(module.weight.shape[1:])
     positions = slopes.shape[2] * slopes.shape[3]
     if outputs * columns > positions * (outputs + columns):
-        kind = torch.float16 if given.dtype == slopes.dtype == torch.float16 else torch.bfloat16
+        kind = common_short_kind(given, slopes)
         patches = convolution_patches(given, slopes.shape[3], positions, geometry, kind)
         flat = slopes.flatten(2)
         sums = flat.sum(2, dtype=torch.float32)
