@@ -9,7 +9,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn import functional
 
 from discreet.learning.deep import layers
-from discreet.learning.deep.layers import as_read_by_kernels, cast_as_by_autocast, rule_of
+from discreet.learning.deep.layers import as_read_by_kernels, cast_by_autocast, rule_of
 from discreet.learning.deep.uses import RowsUse
 from discreet.learning.deep.watching.book import Book
 from learning.deep.gradient_oracle import booked, compare, oracle
@@ -155,11 +155,37 @@ def test_what_is_kept_under_autocast_is_what_the_layer_computes_with(layer, is_c
 
 @pytest.mark.parametrize("kind", [torch.float64, torch.int64])
 def test_what_autocast_leaves_alone_is_not_cast(kind):
-    values = torch.ones(2, 3, dtype=kind)
+    values, cast = torch.ones(2, 3, dtype=kind), cast_by_autocast(rule_of(nn.Linear(3, 2)))
     with torch.autocast("cpu", torch.bfloat16):
-        assert cast_as_by_autocast(values) is values
-        assert cast_as_by_autocast(values.half()).dtype == torch.bfloat16
-    assert cast_as_by_autocast(values.float()).dtype == torch.float32
+        assert cast(values) is values
+        assert cast(values.half()).dtype == torch.bfloat16
+    assert cast(values.float()).dtype == torch.float32
+
+
+@pytest.mark.parametrize("layer", [nn.LayerNorm(4), nn.GroupNorm(2, 4)])
+def test_normalizing_layers_are_given_longer_floats_by_an_accelerators_autocast(layer, monkeypatch):
+    cast = cast_by_autocast(rule_of(layer))
+    with FakeTensorMode():
+        given = torch.empty(2, 4, device="cuda", dtype=torch.bfloat16)
+        assert cast(given) is given
+        monkeypatch.setattr(torch, "is_autocast_enabled", lambda kind: kind == "cuda")
+        assert cast(given).dtype == torch.float32
+        for kept in (given.float(), given.double(), torch.empty(2, 4, dtype=torch.bfloat16)):
+            assert cast(kept) is kept
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="autocast of an accelerator")
+@pytest.mark.parametrize("layer", [nn.LayerNorm(4), nn.GroupNorm(2, 4)])
+def test_an_accelerators_autocast_does_the_same(layer):
+    given = torch.randn(3, 4, device="cuda", dtype=torch.bfloat16)
+    with torch.autocast("cuda", torch.bfloat16):
+        found = layer.cuda()(given)
+        assert torch.equal(found, layer(cast_by_autocast(rule_of(layer))(given)))
+    assert found.dtype == torch.float32
+
+
+def test_no_other_layer_is_given_other_floats():
+    assert [cast_by_autocast(rule_of(layer)) for layer in (nn.Embedding(3, 2), nn.RMSNorm(4))] == [None] * 2
 
 
 def test_what_a_graph_leaves_to_kernels_is_short_and_has_channels_next_to_each_other():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -64,9 +64,9 @@ class ClippedSum:
         self._is_empty, self._count = [True] * len(self._parameters), 0
         return self
 
-    def keep(self, make: Callable[[], dict[str, Use]]) -> dict[str, Use]:
+    def keep(self, uses: dict[str, Use]) -> dict[str, Use]:
         """Return the uses of a call as they are."""
-        return make()
+        return uses
 
     def shortened(self, use: Use) -> Use:
         """Return a use as it is."""

@@ -19,8 +19,7 @@ from discreet.learning.deep.uses import LookupUse, RowsUse, Use, block_size, is_
 __all__ = [
     "GradientRule",
     "as_read_by_kernels",
-    "cast_as_by_autocast",
-    "is_cast_by_autocast",
+    "cast_by_autocast",
     "is_traceable",
     "rule_of",
 ]
@@ -48,19 +47,26 @@ def rule_of(module: nn.Module) -> GradientRule | None:
     return None
 
 
-def is_cast_by_autocast(rule: GradientRule | None) -> bool:
-    """Whether layers of this rule are given shorter floats by autocast."""
-    return rule in (_linear, _transposed_linear, _convolution)
+def cast_by_autocast(rule: GradientRule | None) -> Callable[[Tensor], Tensor] | None:
+    """Return what autocast does to the input of layers of a rule: the numbers that they compute with.
 
-
-def cast_as_by_autocast(given: Tensor) -> Tensor:
-    """Return the numbers that such a layer computes with.
-
-    It would cast them itself. Cast before it, they are the same, and what is kept of them is short already.
+    They would cast it themselves. Cast before them, numbers are the same, and only these are kept.
     """
+    if rule in (_linear, _transposed_linear, _convolution):
+        return _to_shorter
+    return _to_longer if rule in (_layer_norm, _group_norm) else None
+
+
+def _to_shorter(given: Tensor) -> Tensor:
     kind = given.device.type
     is_cast = torch.is_autocast_enabled(kind) and given.is_floating_point() and given.dtype != torch.float64
     return given.to(torch.get_autocast_dtype(kind)) if is_cast else given
+
+
+def _to_longer(given: Tensor) -> Tensor:
+    """Of normalizing layers, on an accelerator alone: processors have them compute with shorter floats."""
+    is_short = given.dtype in (torch.float16, torch.bfloat16)
+    return given.float() if is_short and given.is_cuda and torch.is_autocast_enabled("cuda") else given
 
 
 def is_traceable(rule: GradientRule | None) -> bool:

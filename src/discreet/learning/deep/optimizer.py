@@ -217,12 +217,15 @@ class PrivateOptimizer(torch.optim.Optimizer):
             One number for each example of the batch, padding included, each computed from its example alone:
             ``functional.cross_entropy(model(inputs), labels, reduction="none")``.
         """
+        self._add(losses, self._shards.tried(self._held_batch()[0].weights))
+
+    def _add(self, losses: Tensor | None, tried: Tensor | None = None) -> None:
+        """Take the losses of a batch, and try it out by some weights."""
         batch, total = self._held_batch()
-        self._check_losses(losses, batch)
-        assert losses is not None  # noqa: S101 - checked in the line before
+        found = self._checked(losses, batch)
         self._held.check()
-        uses = self._book.read(losses, total.keep, self._shards.tried(batch.weights))
-        self._finish(batch, total, total.add(uses, batch.weights_on(losses.device), self._bound))
+        uses = self._book.read(found, total.keep, tried)
+        self._finish(batch, total, total.add(uses, batch.weights_on(found.device), self._bound))
 
     def run(self, losses: Callable[..., Tensor], *, compiler: Compiler | None = None) -> Iterator[int]:
         """Take all steps, and yield the number of each when the model has changed.
@@ -264,14 +267,15 @@ class PrivateOptimizer(torch.optim.Optimizer):
                 yield self._taken
 
     def _take(self, reader: BatchReader, rows: Any) -> None:
-        """Take a batch as in a loop."""
-        if reader.traced is None:
-            self.step(reader.losses(rows))
-            return
+        """Take a batch as in a loop; what is tried out has a forward pass of its own."""
         batch, total = self._held_batch()
-        if not self._book.is_tried:  # the first step had no two people
+        if not self._book.is_tried:
+            tried = self._shards.tried(batch.weights)
+            self._book.try_out(lambda: self._checked(reader.losses(rows), batch), tried)
             self._book.open()
-            self._book.try_out(reader.losses(rows), batch.weights)
+        if reader.traced is None:
+            self._add(reader.losses(rows))
+            return
         self._book.stop()
         weights = batch.weights_on(reader.traced.device)
         counted = total.add(reader.uses(rows, total.keep), weights, self._bound)
@@ -342,13 +346,14 @@ class PrivateOptimizer(torch.optim.Optimizer):
         self._inner.zero_grad(set_to_none=True)
         self._sum = None
 
-    def _check_losses(self, losses: object, batch: PhysicalBatch) -> None:
+    def _checked(self, losses: object, batch: PhysicalBatch) -> Tensor:
         allowed = 'one loss for each example: reduction="none"'
         if not isinstance(losses, Tensor):
             raise ParameterError("losses", "are missing", allowed)
         if losses.shape != batch.weights.shape:
             found = "one number, such as a mean or a sum" if losses.dim() == 0 else "not one for each example"
             raise ParameterError("losses", f"are {found}", allowed)
+        return losses
 
     def close(self) -> None:
         """End the run: remove the hooks from the model, and close the journal."""

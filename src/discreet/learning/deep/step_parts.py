@@ -32,8 +32,8 @@ class StepRecord(Protocol):
 class GradientSum(Protocol):
     """The clipped gradients of one step, added up."""
 
-    def keep(self, make: Callable[[], dict[str, Use]]) -> dict[str, Any]:
-        """Return what is kept, until it is added, of the uses of a call, given what makes them."""
+    def keep(self, uses: dict[str, Use]) -> dict[str, Any]:
+        """Return what is kept of the uses of a call until they are added."""
 
     def shortened(self, use: Use) -> Use:
         """Return a use in numbers as short as what is kept of it, by operations that a graph can hold."""

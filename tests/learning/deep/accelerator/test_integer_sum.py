@@ -49,7 +49,7 @@ def sum_for(parameters, clipping=KINDS[0], groups=None, epsilon=1):
 
 def kept_of(total, *uses):
     """What is kept of one use of every parameter."""
-    return [[one] for one in total.keep(lambda: dict(enumerate(uses))).values()]
+    return [[one] for one in total.keep(dict(enumerate(uses))).values()]
 
 
 def longest(clipping=KINDS[0], size=12):

@@ -74,7 +74,7 @@ def sum_of():
 def uses_of(rows, keep):
     slopes, inputs = rows
     made = {"weight": OuterUse(slopes[:, None], inputs[:, None]), "bias": RowsUse(slopes)}
-    return [[one] for one in keep(lambda: made).values()]
+    return [[one] for one in keep(made).values()]
 
 
 def batches(count):

@@ -11,7 +11,7 @@ import torch
 from discreet.learning.deep.accelerator import integer_sum as integer_sum_module
 from discreet.learning.deep.accelerator.device_noise import DeviceNoise
 from discreet.learning.deep.accelerator.device_plan import DevicePlan
-from discreet.learning.deep.accelerator.integer_rows import _SingleForm, integer_form
+from discreet.learning.deep.accelerator.integer_rows import _SingleForm
 from discreet.learning.deep.accelerator.integer_sum import IntegerSum
 from discreet.learning.deep.accelerator.side_streams import SideStreams
 from discreet.learning.deep.clipping import FlatClipping
@@ -155,24 +155,13 @@ def test_what_is_done_beside_is_there_before_it_is_measured_and_before_the_key_i
     monkeypatch.setattr(_SingleForm, "is_released_in_place", True)
     monkeypatch.setattr(_SingleForm, "release_to", watched("release", _SingleForm.release_to))
     monkeypatch.setattr(total._noise, "forget", watched("forget", total._noise.forget))
-    monkeypatch.setattr(integer_sum_module, "integer_form", watched("keep", integer_form))
-    monkeypatch.setattr(total, "_together", watched("measure", total._together))
     monkeypatch.setattr(_SingleForm, "squares", watched("squares", _SingleForm.squares))
     norms = integer_sum_module.bounded_norms
     monkeypatch.setattr(integer_sum_module, "bounded_norms", watched("norms", norms))
     use = OuterUse(torch.ones(2, 1, 3), torch.ones(2, 1, 4))
-    measured = total.measure([[total.keep(lambda: {"weight": use})["weight"]]], torch.ones(2).double(), 0.7)
+    measured = total.measure([[total.keep({"weight": use})["weight"]]], torch.ones(2).double(), 0.7)
     total.draw_key()
     total.release_alone(measured, 0.7)
-    assert "keep" in seen["measure"]
     assert "squares" in seen["norms"]
     assert "draw" in seen["release"]
     assert {"draw", "release"} <= seen["forget"]
-
-
-@pytest.mark.skipif(torch.cuda.is_available(), reason="streams are not those of an accelerator here")
-def test_a_batch_that_was_given_up_leaves_no_streams_to_the_next(clocks):
-    total = integer_sum()
-    total.keep(lambda: {"weight": OuterUse(torch.ones(2, 1, 3), torch.ones(2, 1, 4))})
-    assert total._keeping is not None
-    assert total.cleared()._keeping is None

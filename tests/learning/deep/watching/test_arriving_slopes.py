@@ -51,6 +51,28 @@ def compare(calls, make_losses):
     return asked
 
 
+def test_slopes_are_handed_over_after_the_pass_through_their_operation():
+    """Which may take much memory for a while: what is made of slopes is not there yet."""
+    done = []
+
+    class Noted(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, values, name):
+            ctx.name = name
+            return 2 * values
+
+        @staticmethod
+        def backward(ctx, slopes):
+            done.append(ctx.name)
+            return 2 * slopes, None
+
+    one = Noted.apply(torch.ones(3, requires_grad=True), "one")
+    two = Noted.apply(one, "two")
+    calls = [[get_gradient_edge(value)] for value in (one, two)]
+    hand_over_slopes(calls, two.sum(), {0}, lambda place, slopes: done.append((place, slopes[0].tolist())))
+    assert done == ["two", (1, [1.0] * 3), (0, [2.0] * 3)]
+
+
 def test_of_a_chain_the_first_output_is_asked_for():
     layers = [nn.Linear(3, 3) for _ in range(4)]
     recorded = Recorded(*layers)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import weakref
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -281,3 +283,39 @@ def test_other_examples_do_not_change_a_bit_of_a_gradient(layer):
 def test_slopes_that_are_handed_over_as_on_an_accelerator_give_the_same(model, rows, monkeypatch):
     monkeypatch.setattr(book_module, "_asked", first_places)
     compare(model, rows)
+
+
+def test_what_is_only_tried_out_is_let_go_in_the_pass(monkeypatch):
+    model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
+    book, held, seen = Book(model, list(model.parameters())), [], []
+    note = book_module.noted_call
+
+    def noted(*given):
+        call = note(*given)
+        held.append(weakref.ref(call.given[0][0]))
+        return call
+
+    def compute():
+        losses = model(torch.randn(4, 3)).square().sum(1)
+        losses.grad_fn.register_hook(lambda *_: seen.extend(one() is None for one in held))
+        return losses
+
+    monkeypatch.setattr(book_module, "noted_call", noted)
+    book.try_out(compute, torch.ones(4))
+    assert seen == [True, True]  # nothing but the pass itself holds what layers were given
+    assert not book.is_tried
+    for _ in range(2):
+        book.try_out(compute, torch.ones(4))
+    assert book.is_tried
+    book.close()
+
+
+def test_without_weights_nothing_is_tried_out():
+    """So that a batch can be recorded, whatever was tried out before."""
+    model = nn.Linear(3, 2)
+    book = Book(model, list(model.parameters()))
+    for _ in range(4):
+        book.open()
+        book.read(model(torch.randn(4, 3)).square().sum(1))
+    assert not book.is_tried
+    book.close()

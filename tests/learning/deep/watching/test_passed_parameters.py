@@ -20,7 +20,8 @@ def read(model, *batches, loss=squared_loss, weights=None):
     try:
         for rows in batches:
             book.open()
-            found = book.read(loss(model(rows), 0.5), weights=weights)
+            tried = torch.ones(len(rows)) if weights is None else weights
+            found = book.read(loss(model(rows), 0.5), weights=tried)
         return found
     finally:
         book.close()

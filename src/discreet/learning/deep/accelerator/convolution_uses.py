@@ -1,11 +1,14 @@
 """What a convolution leaves of its parameters' gradients on an accelerator, in numbers of 16 bits.
 
-They are written out as rows, and measured; or, where these are longer, slopes and patches are kept.
+They are written out as rows, and measured; or, where these are longer, slopes and patches are kept. Rows
+and patches that are longer than what they are made from are made when they are needed: after the backward
+pass, when the model's own memory is free again.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -18,7 +21,7 @@ from discreet.learning.deep.accelerator.convolution_rows import Geometry, convol
 from discreet.learning.deep.accelerator.example_products import common_short_kind
 from discreet.learning.deep.uses import OuterUse, RowsUse, Use
 
-__all__ = ["PatchesUse", "TapRowsUse", "convolution_uses"]
+__all__ = ["ImagesUse", "PatchesUse", "TapRowsUse", "convolution_uses"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,6 +124,68 @@ class PatchesUse(Use):
         return PatchesUse(rest.left, rest.right, self.taps)
 
 
+@dataclass(frozen=True, eq=False)
+class ImagesUse(Use):
+    """What a convolution read, and its slopes, from which rows or patches are made.
+
+    Parameters
+    ----------
+    given : tensor (examples, channels, height, width)
+    slopes : tensor (examples, outputs, height, width)
+    geometry : Geometry
+    """
+
+    given: Tensor
+    slopes: Tensor
+    geometry: Geometry
+
+    def shortened(self, *, may_share: bool) -> ImagesUse:
+        """Return the same in numbers of 16 bits.
+
+        Parameters
+        ----------
+        may_share : bool
+            Whether numbers that are so already may stay where they are: nobody else will write to them.
+        """
+        kind = common_short_kind(self.given, self.slopes)
+        given, slopes = (one.to(kind, copy=not may_share) for one in (self.given, self.slopes))
+        return ImagesUse(given, slopes, self.geometry)
+
+    @cached_property
+    def made(self) -> TapRowsUse | PatchesUse:
+        """The gradients, written out or as products of slopes and patches."""
+        given, slopes, geometry = self.given, self.slopes, self.geometry
+        if _is_shorter_written_out(given, slopes, geometry):
+            rows, bounds, _ = convolution_rows(given, slopes, geometry)
+            return TapRowsUse(rows, bounds)
+        return _with_patches(given, slopes, geometry)
+
+    @property
+    def terms(self) -> int:
+        """One for each position of each example, or less."""
+        return self.made.terms
+
+    def mass(self) -> Tensor:
+        """Return the sum of norms of what is added up."""
+        return self.made.mass()
+
+    def squares(self, mass: Tensor) -> Tensor:
+        """Return squared norms."""
+        return self.made.squares(mass)
+
+    def each(self) -> Tensor:
+        """Write the gradients out."""
+        return self.made.each()
+
+    def weighted_sum(self, factors: Tensor, out: Tensor) -> Tensor:
+        """Sum what was made."""
+        return self.made.weighted_sum(factors, out)
+
+    def without(self, kept: Tensor) -> Use:
+        """Return zeros for examples that are not kept."""
+        return self.made.without(kept)
+
+
 def convolution_uses(module: Any, given: Tensor, slopes: Tensor) -> dict[str, Use] | None:
     """Return the uses of a convolution's parameters, or None for volumes, groups of channels, and doubles."""
     if isinstance(module, nn.Conv3d) or module.groups > 1 or not fits(given, slopes):
@@ -137,17 +202,27 @@ def convolution_uses(module: Any, given: Tensor, slopes: Tensor) -> dict[str, Us
     )
     if given.dim() == 3:
         given, slopes = given.unsqueeze(2), slopes.unsqueeze(2)
-    outputs, columns = slopes.shape[1], prod(module.weight.shape[1:])
-    positions = slopes.shape[2] * slopes.shape[3]
-    if outputs * columns > positions * (outputs + columns):
-        kind = common_short_kind(given, slopes)
-        patches = convolution_patches(given, slopes.shape[3], positions, geometry, kind)
-        flat = slopes.flatten(2)
-        sums = flat.sum(2, dtype=torch.float32)
-        use = PatchesUse(flat.transpose(1, 2), patches, prod(geometry.kernel))
-        return {"weight": use.in_order if positions == 1 else use, "bias": RowsUse(sums)}
-    rows, bounds, sums = convolution_rows(given, slopes, geometry)
-    return {"weight": TapRowsUse(rows, bounds), "bias": RowsUse(sums)}
+    is_written_out = _is_shorter_written_out(given, slopes, geometry)
+    length = prod(geometry.kernel) * given.shape[1] * slopes.shape[1]
+    if is_written_out and len(given) * length <= given.numel() + slopes.numel():
+        rows, bounds, sums = convolution_rows(given, slopes, geometry)
+        return {"weight": TapRowsUse(rows, bounds), "bias": RowsUse(sums)}
+    use: Use = ImagesUse(given, slopes, geometry)
+    if not is_written_out and slopes.shape[2:].numel() == 1:
+        use = _with_patches(given, slopes, geometry).in_order
+    return {"weight": use, "bias": RowsUse(slopes.sum((2, 3), dtype=torch.float32))}
+
+
+def _is_shorter_written_out(given: Tensor, slopes: Tensor, geometry: Geometry) -> bool:
+    """Whether the gradient of an example has fewer numbers than its patches and slopes."""
+    outputs, columns = slopes.shape[1], prod(geometry.kernel) * given.shape[1]
+    return outputs * columns <= slopes.shape[2:].numel() * (outputs + columns)
+
+
+def _with_patches(given: Tensor, slopes: Tensor, geometry: Geometry) -> PatchesUse:
+    positions, kind = slopes.shape[2:].numel(), common_short_kind(given, slopes)
+    patches = convolution_patches(given, slopes.shape[3], positions, geometry, kind)
+    return PatchesUse(slopes.flatten(2).transpose(1, 2), patches, prod(geometry.kernel))
 
 
 def _two(sizes: Any, first: int) -> tuple[int, int]:

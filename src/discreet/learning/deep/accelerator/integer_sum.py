@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import combinations
@@ -14,7 +14,7 @@ from torch import Tensor
 
 from discreet.errors import ParameterError
 from discreet.learning.deep.accelerator.coefficients import bounded_norms, coefficients_for
-from discreet.learning.deep.accelerator.convolution_uses import PatchesUse
+from discreet.learning.deep.accelerator.convolution_uses import ImagesUse
 from discreet.learning.deep.accelerator.device_noise import DeviceNoise
 from discreet.learning.deep.accelerator.device_plan import DevicePlan
 from discreet.learning.deep.accelerator.integer_rows import IntegerForm, in_short_floats, integer_form
@@ -29,7 +29,6 @@ __all__ = ["IntegerSum", "MeasuredBatch"]
 
 _BETWEEN = 2.0**-14
 """Rounding of what several uses of a parameter add up to, in units of its squared mass (lemma 1)."""
-_KEEPING, _MOST_OPEN = 1, 1  # streams for what is kept, and parts that are not waited for, by time measured
 _ALIGNED = 32  # numbers, to a multiple of which the noise of each parameter begins
 _MOST_POSITIONS, _MOST_COLUMNS, _MOST_SIZE = 2**13, 2**17, 2**28  # for which the constants are proven
 
@@ -95,13 +94,12 @@ class IntegerSum:
         self._total: Tensor | None = None
         self._has_sums = False
         self._noise_size = sum(_aligned(size) for size in self._sizes) + _ALIGNED
-        self._keeping: SideStreams | None = None
 
     def cleared(self) -> IntegerSum:
         """Return this sum with nothing added."""
         if self._has_sums and self._total is not None:
             self._total.zero_()
-        self._waiting, self._has_sums, self._keeping = None, False, None
+        self._waiting, self._has_sums = None, False
         return self
 
     def add(self, uses: list[list[Any]], weights: Tensor, bound: float) -> Tensor:
@@ -116,29 +114,23 @@ class IntegerSum:
         return in_short_floats(use)
 
     @torch.no_grad()
-    def keep(self, make: Callable[[], dict[str, Use]]) -> dict[str, Use | IntegerForm]:
-        """Return what is kept of the uses of a call until its batch is measured: short numbers, of many.
-
-        In a recorded program that is made beside the backward pass.
-        """
-        if self._keeping is None:
-            self._keeping = SideStreams(_KEEPING, most_open=_MOST_OPEN)
-        return self._keeping.start(lambda: {name: self._kept(use) for name, use in make().items()})
+    def keep(self, uses: dict[str, Use]) -> dict[str, Use | IntegerForm]:
+        """Return what is kept of the uses of a call until its batch is measured: short numbers, of many."""
+        return {name: self._kept(use) for name, use in uses.items()}
 
     def _kept(self, use: Use) -> Use | IntegerForm:
         self._check_size(use)
         if isinstance(use, RowsUse) and use.rows._is_view() and not is_recording():
             return RowsUse(use.rows.clone())  # of slopes, which others may write to
-        if not isinstance(use, OuterUse | PatchesUse | LookupUse) or 0 in _shape_of(use):
+        if isinstance(use, ImagesUse):
+            return use.shortened(may_share=is_recording())
+        if not isinstance(use, OuterUse | LookupUse) or 0 in _shape_of(use):
             return use
         return integer_form(use, self._shift)
 
     @torch.no_grad()
     def measure(self, uses: list[list[Any]], weights: Tensor, bound: float) -> MeasuredBatch:
         """Return the gradients of a batch and the coefficients with which they will be added up."""
-        if self._keeping is not None:
-            self._keeping.wait()
-            self._keeping = None
         groups = [self._together(group, uses) for group in self._groups]
         norms = [_norms(group, len(weights), self._device) for group in groups]
         largest = norms[0] if len(norms) == 1 else torch.stack(norms).amax(0)
@@ -299,7 +291,6 @@ class IntegerSum:
 
     def _check_size(self, use: Use) -> None:
         """Refuse what the constants are not proven for."""
-        use = use.in_order_of_patches if isinstance(use, PatchesUse) else use
         if isinstance(use, OuterUse | LookupUse) and use.positions > _MOST_POSITIONS:
             raise ParameterError("model", "has a layer of too many positions", "at most 8192 an example")
         if isinstance(use, OuterUse) and use.right.shape[2] > _MOST_COLUMNS:
@@ -308,6 +299,7 @@ class IntegerSum:
     def _form_of(self, use: Use | IntegerForm) -> IntegerForm:
         if isinstance(use, IntegerForm):
             return use
+        use = use.made if isinstance(use, ImagesUse) else use
         self._check_size(use)
         return integer_form(RowsUse(_own(use.rows)) if isinstance(use, RowsUse) else use, self._shift)
 
@@ -339,7 +331,7 @@ def _aligned(size: int) -> int:
     return -(-size // _ALIGNED) * _ALIGNED
 
 
-def _shape_of(use: OuterUse | PatchesUse | LookupUse) -> torch.Size:
+def _shape_of(use: OuterUse | LookupUse) -> torch.Size:
     return use.left.shape if isinstance(use, OuterUse) else use.slopes.shape
 
 

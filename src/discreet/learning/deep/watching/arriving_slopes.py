@@ -1,8 +1,9 @@
 """A backward pass that hands over the gradient of each layer's output when it arrives, and keeps none.
 
 Gradients of all outputs at the same time take as much memory as the outputs themselves. Most are only needed
-once, by the layer: so they are handed over from a hook. A backward pass goes on to what it is asked for, so
-it is asked for those outputs that no other output is made from.
+once, by the layer: so they are handed over from a hook, after the backward pass of the layer's last
+operation, which may take much memory for a while. A backward pass goes on to what it is asked for, so it is
+asked for those outputs that no other output is made from.
 """
 
 from __future__ import annotations
@@ -13,16 +14,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ["first_places", "hand_over_slopes"]
+__all__ = ["Backward", "first_places", "hand_over_slopes", "run_once"]
 
 Edges = Sequence[Any]
 """Where gradients of the tensors that a call has returned arrive; None for those that have none."""
 
-
 Backward = Callable[[Tensor, list[Any]], tuple[Tensor | None, ...]]
+"""Returns the gradients of a loss at edges."""
 
 
-def _run_once(loss: Tensor, edges: list[Any]) -> tuple[Tensor | None, ...]:
+def run_once(loss: Tensor, edges: list[Any]) -> tuple[Tensor | None, ...]:
+    """Return the gradients of a loss at edges, and let go what the forward pass has left."""
     return torch.autograd.grad(loss, edges, allow_unused=True)
 
 
@@ -58,7 +60,7 @@ def hand_over_slopes(
     loss: Tensor,
     asked: set[int],
     take: Callable[[int, list[Tensor | None]], None],
-    backward: Backward = _run_once,
+    backward: Backward = run_once,
 ) -> None:
     """Run backward from a loss, and call `take(place, slopes)` for every call that it reaches.
 
@@ -73,21 +75,20 @@ def hand_over_slopes(
     take : callable
         Gets the place of a call, and the gradient of each tensor that it returned.
     backward : callable, optional
-        Returns the gradients of a loss at edges.
     """
     edges = [edge for place in sorted(asked) for edge in calls[place] if edge is not None]
 
-    def hook(place: int) -> Callable[[tuple[Tensor | None, ...]], None]:
+    def hook(place: int) -> Callable[..., None]:
         number = calls[place][0].output_nr
 
-        def arrive(gradients: tuple[Tensor | None, ...]) -> None:
+        def arrive(passed_on: Any, gradients: tuple[Tensor | None, ...]) -> None:
             if gradients[number] is not None:
                 take(place, [gradients[number]])
 
         return arrive
 
     handles = [
-        edges_of[0].node.register_prehook(hook(place))
+        edges_of[0].node.register_hook(hook(place))
         for place, edges_of in enumerate(calls)
         if place not in asked
     ]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from functools import partial
 from typing import Any
 from weakref import WeakSet
 
@@ -19,10 +18,15 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_map
 
 from discreet.errors import ParameterError
-from discreet.learning.deep.layers import cast_as_by_autocast, is_cast_by_autocast, rule_of
+from discreet.learning.deep.layers import cast_by_autocast, rule_of
 from discreet.learning.deep.sharded_parameters import UNSHARDED, ShardedParameters
 from discreet.learning.deep.uses import Use
-from discreet.learning.deep.watching.arriving_slopes import first_places, hand_over_slopes
+from discreet.learning.deep.watching.arriving_slopes import (
+    Backward,
+    first_places,
+    hand_over_slopes,
+    run_once,
+)
 from discreet.learning.deep.watching.compiled_regions import (
     compiler_is_loaded,
     first_of_two_passes,
@@ -47,6 +51,7 @@ _FIRST_AXIS = "examples along the first axis of every layer; expand positions an
 _watched: WeakSet[nn.Module] = WeakSet()
 
 _TRIALS = 3  # batches in which it is tried out whether examples are mixed
+_AT_ONCE = 1 << 22  # slopes that are looked at then: all of a layer would take as much memory again
 
 
 class Book:
@@ -87,8 +92,11 @@ class Book:
             one.module.register_forward_hook(self._watcher(place), prepend=True, with_kwargs=True)
             for place, one in enumerate(watched)
         ]
-        cast = [one.module for one in watched if is_cast_by_autocast(one.rule)]
-        self._handles += [module.register_forward_pre_hook(self._cast) for module in cast]
+        self._handles += [
+            one.module.register_forward_pre_hook(self._caster(cast))
+            for one in watched
+            if (cast := cast_by_autocast(one.rule)) is not None
+        ]
         _watched.update(model.modules())
 
     def close(self) -> None:
@@ -145,14 +153,17 @@ class Book:
 
         return watch
 
-    def _cast(self, module: nn.Module, args: Any) -> Any:
-        is_one = self._is_open and len(args) == 1 and isinstance(args[0], Tensor)
-        return (cast_as_by_autocast(args[0]),) if is_one else None
+    def _caster(self, cast: Callable[[Tensor], Tensor]) -> Callable[..., Any]:
+        def give(module: nn.Module, args: Any) -> Any:
+            is_one = self._is_open and len(args) == 1 and isinstance(args[0], Tensor)
+            return (cast(args[0]),) if is_one else None
+
+        return give
 
     @property
     def is_tried(self) -> bool:
-        """Whether a batch has been tried out."""
-        return self._trials > 0
+        """Whether enough batches have been tried out."""
+        return self._trials >= _TRIALS
 
     def open(self) -> None:
         """Start to record the calls of one forward pass."""
@@ -173,21 +184,23 @@ class Book:
         """Return the uses of every parameter, from the losses of the examples, and close the book.
 
         The gradient of example i is that of its loss. That no loss depends on another example is tried out in
-        the first batches that have two examples; that no parameter reaches a loss past the book, in all.
+        the first batches that have two examples and weights; that no parameter reaches a loss past the book,
+        in all. A batch that is tried out takes two backward passes over what its forward pass has left, which
+        all stays in memory for the second; where losses can be computed twice, `try_out` takes less.
 
         Parameters
         ----------
         losses : tensor
         keep : callable, optional
-            Is given what makes the uses of a call, as soon as its slopes are there.
+            Is given the uses of a call, as soon as its slopes are there.
         weights : tensor, optional
-            0 for padding, which tells nothing of how examples are mixed.
+            0 for padding, which tells nothing of how examples are mixed. None: nothing is tried out.
         """
         calls, _, names = self._recorded(losses)
         edges = [call.edges for call in calls]
         asked = _asked(edges, losses)
-        if self._trials < _TRIALS:
-            self._try_out(calls, losses, asked, weights)
+        if weights is not None and not self.is_tried:
+            self._try_out(_titled(calls), losses, weights, first_of_two_passes)
         refuse_passed_parameters(edges, [call.before for call in calls], losses, self._trained)
         self._known.add(names)
         return self._arriving(calls, losses, asked, keep)
@@ -206,7 +219,7 @@ class Book:
             assert call is not None  # noqa: S101 - slopes arrive once
             call.check_unchanged()
             left = LayerCall(call.watched, call.given, slopes)
-            found[place] = keep(partial(self.uses_of, left, len(losses)))
+            found[place] = keep(self.uses_of(left, len(losses)))
 
         watched = [call.watched for call in waiting if call is not None]
         hand_over_slopes(edges, losses.sum(), asked, take)
@@ -214,12 +227,22 @@ class Book:
             raise _not_of_the_model()
         return self.by_parameter((watched[place], found[place]) for place in sorted(found))
 
-    def try_out(self, losses: Tensor, weights: Tensor) -> None:
-        """Close the book, and only look at whether losses mix examples or pass layers, as `read` does."""
+    def try_out(self, compute: Callable[[], Tensor], weights: Tensor) -> None:
+        """Only look at whether losses mix examples or pass layers, as `read` does; the book is closed then.
+
+        Parameters
+        ----------
+        compute : callable
+            Returns losses, from a forward pass of their own.
+        weights : tensor
+        """
+        self.open()
+        losses = compute()
         calls, *_ = self._recorded(losses)
-        edges = [call.edges for call in calls]
-        self._try_out(calls, losses, _asked(edges, losses), weights)
-        refuse_passed_parameters(edges, [call.before for call in calls], losses, self._trained)
+        titled, before = _titled(calls), [call.before for call in calls]
+        calls.clear()  # what layers were given is let go in the backward pass
+        self._try_out(titled, losses, weights, run_once)
+        refuse_passed_parameters([edges for _, edges in titled], before, losses, self._trained)
 
     def trace(self, losses: Tensor) -> list[LayerCall]:
         """Return what `read` makes uses of, and close the book.
@@ -273,10 +296,10 @@ class Book:
         return {name: found[name] for name in watched.trained}
 
     def _try_out(
-        self, calls: list[NotedCall], losses: Tensor, asked: set[int], weights: Tensor | None
+        self, titled: list[tuple[str, list[Any]]], losses: Tensor, weights: Tensor, backward: Backward
     ) -> None:
         """Refuse a model where the losses of some examples have a gradient at others."""
-        rows = torch.arange(len(losses)) if weights is None else weights.cpu().nonzero()[:, 0]
+        rows = weights.cpu().nonzero()[:, 0]
         if len(rows) < 2 < len(losses) + 1:
             return  # nothing is told by padding
         ranks = torch.arange(len(rows))
@@ -288,18 +311,29 @@ class Book:
             for slope in slopes:
                 if slope is None or slope.dim() == 0 or len(slope) != len(losses):
                     continue
-                if torch.nan_to_num(slope[~chosen.to(slope.device)]).count_nonzero():
+                if (_has_numbers(slope) & ~chosen.to(slope.device)).any():
                     raise ParameterError(
                         "model",
-                        "mixes examples: the loss of one depends on another at its "
-                        f"{calls[place].watched.title}",
+                        f"mixes examples: the loss of one depends on another at its {titled[place][0]}",
                         "losses of which each depends on its own example: no batch normalization, and "
                         'reduction="none" instead of a mean',
                     )
 
-        some = losses[chosen.to(losses.device)].sum()
-        hand_over_slopes([call.edges for call in calls], some, asked, check, first_of_two_passes)
+        some, edges = losses[chosen.to(losses.device)].sum(), [own for _, own in titled]
+        hand_over_slopes(edges, some, _asked(edges, losses), check, backward)
         self._trials += 1
+
+
+def _titled(calls: list[NotedCall]) -> list[tuple[str, list[Any]]]:
+    """Return what the layers that were called are named, and where the gradients of their outputs arrive."""
+    return [(call.watched.title, call.edges) for call in calls]
+
+
+def _has_numbers(slopes: Tensor) -> Tensor:
+    """Say of each example whether a slope is neither 0 nor undefined, some examples at a time."""
+    flat = slopes.reshape(len(slopes), slopes[:1].numel())
+    some = flat.split(max(1, _AT_ONCE // max(1, flat.shape[1])))
+    return torch.cat([torch.nan_to_num(part).count_nonzero(1) > 0 for part in some])
 
 
 def _asked(edges: list[list[Any]], losses: Tensor) -> set[int]:

@@ -26,13 +26,13 @@ __all__ = [
 
 Kept = TypeVar("Kept")
 
-Keep = Callable[[Callable[[], dict[str, Use]]], dict[str, Kept]]
-"""Returns what is kept of the uses of a call by name, given what makes them: now, or beside other work."""
+Keep = Callable[[dict[str, Use]], dict[str, Kept]]
+"""Returns what is kept of the uses of a call, by name."""
 
 
-def keep_all(make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def keep_all(uses: dict[str, Any]) -> dict[str, Any]:
     """Return the uses of a call as they are."""
-    return make()
+    return uses
 
 
 @dataclass(frozen=True, eq=False)

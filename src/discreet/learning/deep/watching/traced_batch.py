@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
-from functools import partial
 from typing import Any, TypeAlias
 
 import torch
@@ -110,7 +109,7 @@ class TracedBatch:
         for watched, leaves, shape in reversed(self._left):  # what a layer has left is let go with its uses
             own = [found.pop() if leaf is _RETURNED else leaf for leaf in reversed(leaves)]
             left = tree_unflatten(own[::-1], shape)
-            calls.append((watched, keep(partial(self._uses_of, left))))
+            calls.append((watched, keep(self._uses_of(left))))
             del own, left
         return self._book.by_parameter(reversed(calls))
 
