@@ -25,6 +25,7 @@ from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse, Use
 from discreet.learning.deep.watching.book import Book
 from discreet.learning.deep.watching.channels_last import laid_channels_last
 from discreet.learning.deep.watching.layer_calls import Keep, Kept, LayerCall, keep_all
+from discreet.learning.deep.watching.released_inputs import release_inputs
 from discreet.learning.deep.watching.shared_statistics import share_statistics
 from discreet.learning.deep.watching.written_graphs import without_writes
 
@@ -148,7 +149,10 @@ class TracedBatch:
         except RuntimeError:
             return graph  # of which nothing can be rewritten
         share_statistics(graph)
-        return laid_channels_last(graph, given) if self.device.type == "cuda" else graph
+        if self.device.type == "cuda":
+            graph = laid_channels_last(graph, given)
+            release_inputs(graph)
+        return graph
 
     def _flat(self, held: dict[str, Tensor], leaves: list[Tensor]) -> list[Tensor]:
         """Return all tensors that the calls of layers leave, one after another."""
