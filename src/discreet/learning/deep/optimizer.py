@@ -238,12 +238,12 @@ class PrivateOptimizer(torch.optim.Optimizer):
             Such as `torch.compile`. After the first step the forward pass, and the backward pass to the
             layers, are traced without values as one graph, which it compiles. Batches must be tensors.
 
-        On an accelerator the first batches are run as in a loop over `batches`; then one is recorded and
-        repeated for all others, which saves the time of starting its parts. So `losses` must do the same for
-        every batch: what it does besides is done a few times only, and a model that is switched to another
-        mode, or gets other layers, goes on as recorded. All this holds for a compiler, too; masks of dropout
-        are drawn anew for every batch. The guarantee is that of `private`, whatever a compiler rounds
-        otherwise, if it keeps to the third condition there: an example is computed alike in any company.
+        Losses of the first batches are computed twice: once to try out that no examples are mixed. On an
+        accelerator one batch is recorded after them, and repeated for all others, which saves the time of
+        starting its parts. So `losses` must do the same for every batch: what it does besides is done a few
+        times only, and a model that is switched to another mode, or gets other layers, goes on as recorded,
+        also with a compiler. Masks of dropout are drawn anew for every batch. The guarantee is that of
+        `private`, whatever a compiler rounds, if an example is computed alike in any company.
         """
         if compiler is not None and self._shards.is_any:
             raise ParameterError("compiler", "cannot trace a model that is sharded", "run without a compiler")
