@@ -310,6 +310,16 @@ def test_what_is_only_tried_out_is_let_go_in_the_pass(monkeypatch):
     book.close()
 
 
+def test_losses_of_a_batch_that_tells_nothing_are_not_computed():
+    model = nn.Linear(3, 2)
+    book = Book(model, list(model.parameters()))
+    book.try_out(pytest.fail, torch.tensor([0.0, 1.0, 0.0]))
+    assert not book._trials
+    book.try_out(lambda: model(torch.randn(1, 3)).sum(1), torch.tensor([0.0]))  # alone in its batch
+    assert book._trials == 1
+    book.close()
+
+
 def test_without_weights_nothing_is_tried_out():
     """So that a batch can be recorded, whatever was tried out before."""
     model = nn.Linear(3, 2)

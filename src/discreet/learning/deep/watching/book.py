@@ -199,7 +199,7 @@ class Book:
         calls, _, names = self._recorded(losses)
         edges = [call.edges for call in calls]
         asked = _asked(edges, losses)
-        if weights is not None and not self.is_tried:
+        if weights is not None and not self.is_tried and _is_telling(weights):
             self._try_out(_titled(calls), losses, weights, first_of_two_passes)
         refuse_passed_parameters(edges, [call.before for call in calls], losses, self._trained)
         self._known.add(names)
@@ -233,9 +233,12 @@ class Book:
         Parameters
         ----------
         compute : callable
-            Returns losses, from a forward pass of their own.
+            Returns losses, from a forward pass of their own. It is not called for a batch that tells nothing.
         weights : tensor
         """
+        self.stop()
+        if not _is_telling(weights):
+            return
         self.open()
         losses = compute()
         calls, *_ = self._recorded(losses)
@@ -300,8 +303,6 @@ class Book:
     ) -> None:
         """Refuse a model where the losses of some examples have a gradient at others."""
         rows = weights.cpu().nonzero()[:, 0]
-        if len(rows) < 2 < len(losses) + 1:
-            return  # nothing is told by padding
         ranks = torch.arange(len(rows))
         pattern = (ranks % 2, ranks // 2 % 2, (2 * ranks >= len(rows)).long())[self._trials % 3]
         chosen = torch.zeros(len(losses), dtype=torch.bool)
@@ -322,6 +323,11 @@ class Book:
         some, edges = losses[chosen.to(losses.device)].sum(), [own for _, own in titled]
         hand_over_slopes(edges, some, _asked(edges, losses), check, backward)
         self._trials += 1
+
+
+def _is_telling(weights: Tensor) -> bool:
+    """Whether a batch can show that examples are mixed: padding cannot, nor one example among it."""
+    return len(weights) < 2 or int(weights.count_nonzero()) > 1
 
 
 def _titled(calls: list[NotedCall]) -> list[tuple[str, list[Any]]]:
