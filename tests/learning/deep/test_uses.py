@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 import torch
 
-from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse, block_size, outer_use, squared_norms
+from discreet.learning.deep.uses import (
+    LookupUse,
+    OuterUse,
+    RowsUse,
+    TurnedRowsUse,
+    block_size,
+    outer_use,
+    squared_norms,
+)
 
 
 def some_uses():
@@ -13,6 +21,7 @@ def some_uses():
     torch.manual_seed(4)
     return {
         "rows": RowsUse(torch.randn(5, 24)),
+        "turned": TurnedRowsUse(RowsUse(torch.randn(5, 24)), (2, 6, 2), (1, 2, 0)),
         "outer": OuterUse(torch.randn(5, 3, 6), torch.randn(5, 3, 4)),
         "one position": OuterUse(torch.randn(5, 1, 6), torch.randn(5, 1, 4)),
         "lookup": LookupUse(torch.randint(0, 6, (5, 7)), torch.randn(5, 7, 4), 6),
@@ -48,6 +57,15 @@ def test_examples_that_are_not_kept_count_for_nothing(name):
     found = USES[name].without(kept).each()
     assert (found[~kept] == 0).all()
     assert torch.equal(found[kept], USES[name].each()[kept])
+
+
+def test_rows_are_turned_into_the_order_of_the_parameter():
+    written = torch.arange(12.0).view(1, 2, 3, 2)
+    use = TurnedRowsUse(RowsUse(written.flatten(1)), (2, 3, 2), (0, 2, 1))
+    expected = torch.stack([written[0, :, :, channel] for channel in (0, 1)], 1).flatten()
+    assert torch.equal(use.each()[0].float(), expected)
+    found = use.weighted_sum(torch.ones(1).double(), torch.empty(12).double())
+    assert torch.equal(found.float(), expected)
 
 
 def test_a_wide_row_is_summed_in_blocks():

@@ -29,6 +29,7 @@ __all__ = [
     "LookupUse",
     "OuterUse",
     "RowsUse",
+    "TurnedRowsUse",
     "Use",
     "block_size",
     "inner_products",
@@ -38,7 +39,7 @@ __all__ = [
 ]
 
 _LEAST, _MOST = 2.0**-200, 2.0**200  # of doubles: products of four neither underflow nor overflow
-_IN_CACHE = 1 << 17  # numbers that become doubles at once; more would wait for memory, by time measured
+_IN_CACHE = 1 << 18  # numbers that become doubles at once; more would wait for memory, by time measured
 
 
 class Use(Record, ABC):
@@ -111,6 +112,56 @@ class RowsUse(Use):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class TurnedRowsUse(Use):
+    """Gradients written out with the axes of the parameter in another order.
+
+    A norm knows no order, and of a batch only the sum is put into that of the parameter.
+
+    Parameters
+    ----------
+    turned : RowsUse
+        The gradients as they are written.
+    shape : tuple of int
+        How long the axes are, as written.
+    order : tuple of int
+        Which of them is the first of the parameter, the second, and so on.
+    """
+
+    turned: RowsUse
+    shape: tuple[int, ...]
+    order: tuple[int, ...]
+
+    @property
+    def terms(self) -> int:
+        """One for each example."""
+        return self.turned.terms
+
+    def mass(self) -> Tensor:
+        """The norms themselves: nothing was added up."""
+        return self.turned.mass()
+
+    def squares(self, mass: Tensor) -> Tensor:
+        """Return the squared norms of the rows."""
+        return self.turned.squares(mass)
+
+    def each(self) -> Tensor:
+        """Return the rows in the order of the parameter."""
+        axes = [0, *(axis + 1 for axis in self.order)]
+        return self.turned.rows.unflatten(1, self.shape).permute(axes).flatten(1).double()
+
+    def weighted_sum(self, factors: Tensor, out: Tensor) -> Tensor:
+        """Put the sum in order, once."""
+        found = self.turned.weighted_sum(factors, torch.empty_like(out))
+        ordered = found.view(self.shape).permute(self.order)
+        out.view(ordered.shape).copy_(ordered)
+        return out
+
+    def without(self, kept: Tensor) -> TurnedRowsUse:
+        """Return zeros in rows that are not kept."""
+        return TurnedRowsUse(self.turned.without(kept), self.shape, self.order)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class OuterUse(Use):
     """Gradients of a matrix: sums over positions t of left_t right_t^T, never written out.
 
@@ -149,10 +200,13 @@ class OuterUse(Use):
 
     def weighted_sum(self, factors: Tensor, out: Tensor) -> Tensor:
         """Scale the smaller side, and multiply two matrices."""
-        left, right = self.left.double(), self.right.double()
-        scale = factors[:, None, None]
-        left, right = (left * scale, right) if left.shape[2] <= right.shape[2] else (left, right * scale)
-        torch.mm(left.flatten(0, 1).T, right.flatten(0, 1), out=out.view(left.shape[2], right.shape[2]))
+        scale, rows, columns = factors[:, None, None], self.left.shape[2], self.right.shape[2]
+        left, right = (
+            (self.left * scale, self.right.double())
+            if rows <= columns
+            else (self.left.double(), self.right * scale)
+        )
+        torch.mm(left.flatten(0, 1).T, right.flatten(0, 1), out=out.view(rows, columns))
         return out
 
     def without(self, kept: Tensor) -> OuterUse:
