@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from discreet.learning.deep.patch_reader import PatchReader
 from discreet.learning.deep.uses import (
     LookupUse,
     RowsUse,
@@ -120,10 +121,13 @@ def _convolution(module: Any, given: Tensor, slopes: Tensor) -> dict[str, Use]:
     if module.groups == 1:
         rows, positions, columns = flat.shape[1], flat.shape[2], prod(module.weight.shape[1:])
         if not is_written_out(positions, rows, columns):
-            return {"weight": outer_use(flat.transpose(1, 2), _patches(module, given)), "bias": bias}
+            return {
+                "weight": outer_use(flat.transpose(1, 2), PatchReader(module, given).in_order(given)),
+                "bias": bias,
+            }
         if not given.is_cuda:
             return {"weight": _written_out(module, given, flat), "bias": bias}
-    patches = _patches(module, given)
+    patches = PatchReader(module, given).in_order(given)
     examples, _, positions = flat.shape
     each = torch.matmul(
         flat.reshape(examples, module.groups, -1, positions),
@@ -151,50 +155,13 @@ def _written_out(module: Any, given: Tensor, flat: Tensor) -> TurnedRowsUse:
     columns = channels * prod(kernel)
     size = block_size(examples, _IN_CACHE // (columns * positions))
     found = flat.new_empty(examples, rows, columns)
+    reader = PatchReader(module, given[:size])
     for some, one, out in zip(given.split(size), flat.split(size), found.split(size), strict=True):
-        torch.bmm(one, _turned_patches(module, some), out=out)
+        torch.bmm(one, reader.turned(some), out=out)
     axes = len(kernel)
     shape = rows, kernel[-1], *kernel[:-1], channels
     order = 0, axes + 1, *range(2, axes + 1), 1
     return TurnedRowsUse(RowsUse(found.flatten(1)), shape, order)
-
-
-def _patches(module: Any, given: Tensor) -> Tensor:
-    """Return what each position of the output reads: (examples, positions, channels times kernel)."""
-    channels, *kernel = module.weight.shape[1:]
-    turned = _turned_patches(module, given).unflatten(2, (kernel[-1], *kernel[:-1], channels * module.groups))
-    axes = turned.dim() - 1
-    return turned.permute(0, 1, axes, *range(3, axes), 2).flatten(2)
-
-
-def _turned_patches(module: Any, given: Tensor) -> Tensor:
-    """Return the same with the axes of a patch turned: the last of the kernel, the others, channels.
-
-    Rows of the image become channels first, in a copy that is smaller than all patches: then a patch is one
-    run of numbers in memory.
-    """
-    mode = "constant" if module.padding_mode == "zeros" else module.padding_mode
-    padded = functional.pad(given, module._reversed_padding_repeated_twice, mode=mode)
-    kernel, stride, dilation = module.kernel_size, module.stride, module.dilation
-    examples, channels, *sizes = padded.shape
-    first, along, *steps = padded.stride()
-    outputs = [
-        (size - spread * (width - 1) - 1) // step + 1
-        for size, width, step, spread in zip(sizes, kernel, stride, dilation, strict=True)
-    ]
-    inside = [step * spread for step, spread in zip(steps, dilation, strict=True)]
-    across = [step * jump for step, jump in zip(steps, stride, strict=True)]
-    view = padded.as_strided(
-        (examples, *outputs[:-1], sizes[-1], *kernel[:-1], channels),
-        (first, *across[:-1], steps[-1], *inside[:-1], along),
-    )
-    lines = view.reshape(examples, prod(outputs[:-1]), sizes[-1], prod(kernel[:-1]) * channels).contiguous()
-    example, line, place, _ = lines.stride()
-    view = lines.as_strided(
-        (examples, lines.shape[1], outputs[-1], kernel[-1], lines.shape[3]),
-        (example, line, place * stride[-1], place * dilation[-1], 1),
-    )
-    return view.reshape(examples, prod(outputs), -1)
 
 
 def _embedding(module: nn.Embedding, given: Tensor, slopes: Tensor) -> dict[str, Use]:

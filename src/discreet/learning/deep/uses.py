@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import reduce
 from itertools import combinations
 
 import torch
@@ -101,9 +102,12 @@ class RowsUse(Use):
 
     def weighted_sum(self, factors: Tensor, out: Tensor) -> Tensor:
         """Sum block by block, so that the doubles never leave the cache."""
-        columns = max(64, _IN_CACHE // max(1, len(self.rows)))
+        columns = min(self.rows.shape[1], max(64, _IN_CACHE // max(1, len(self.rows))))
+        held = out.new_empty(
+            len(self.rows), columns
+        )  # once: taking memory costs more time than writing to it
         for block, part in zip(self.rows.split(columns, dim=1), out.split(columns), strict=True):
-            torch.mv(block.double().T, factors, out=part)
+            torch.mv(held[:, : len(part)].copy_(block).T, factors, out=part)
         return out
 
     def without(self, kept: Tensor) -> RowsUse:
@@ -281,8 +285,12 @@ def _lengths(vectors: Tensor) -> Tensor:
     """
     if vectors.is_cuda:
         return torch.linalg.vector_norm(vectors, dim=-1, dtype=torch.float64)
-    blocks = vectors.split(block_size(len(vectors), _IN_CACHE // max(1, vectors[:1].numel())))
-    return torch.cat([torch.linalg.vector_norm(block, dim=-1, dtype=torch.float64) for block in blocks])
+    size = block_size(len(vectors), _IN_CACHE // max(1, vectors[:1].numel()))
+    found = vectors.new_empty(vectors.shape[:-1], dtype=torch.float64)
+    held = vectors.new_empty((size, *vectors.shape[1:]), dtype=torch.float64)
+    for block, out in zip(vectors.split(size), found.split(size), strict=True):
+        torch.linalg.vector_norm(held.copy_(block), dim=-1, out=out)
+    return found
 
 
 def block_size(examples: int, most: int) -> int:
@@ -318,7 +326,7 @@ def is_written_out(positions: int, rows: int, columns: int) -> bool:
 
 def squared_norms(uses: list[Use], masses: list[Tensor]) -> Tensor:
     """Return the squared norm of the sum of all uses of one parameter, for each example."""
-    total: Tensor = sum(use.squares(mass) for use, mass in zip(uses, masses, strict=True))
+    total = reduce(torch.add, [use.squares(mass) for use, mass in zip(uses, masses, strict=True)])
     for one, other in combinations(uses, 2):
         total = total + 2 * inner_products(one, other)
     return total
