@@ -68,10 +68,18 @@ def test_rows_are_turned_into_the_order_of_the_parameter():
     assert torch.equal(found.float(), expected)
 
 
-def test_a_wide_row_is_summed_in_blocks():
-    rows, factors = torch.randn(3, 40_000), torch.rand(3, dtype=torch.float64)
-    found = RowsUse(rows).weighted_sum(factors, torch.empty(40_000, dtype=torch.float64))
-    torch.testing.assert_close(found, factors @ rows.double())
+@pytest.mark.parametrize("shape", [(3, 40_000), (70, 8_200), (600, 1_000), (5, 1)], ids=str)
+def test_rows_are_summed_in_blocks(shape):
+    rows, factors = torch.randn(shape), torch.rand(shape[0], dtype=torch.float64)
+    out = torch.full((shape[1],), torch.nan, dtype=torch.float64)
+    torch.testing.assert_close(RowsUse(rows).weighted_sum(factors, out), factors @ rows.double())
+
+
+def test_no_rows_and_no_columns_have_a_sum():
+    for examples, columns in ((0, 3), (3, 0)):
+        out = torch.full((columns,), torch.nan, dtype=torch.float64)
+        found = RowsUse(torch.zeros(examples, columns)).weighted_sum(torch.ones(examples).double(), out)
+        assert (found == 0).all()
 
 
 def test_small_matrices_are_written_out_and_large_ones_are_not():

@@ -41,6 +41,7 @@ __all__ = [
 
 _LEAST, _MOST = 2.0**-200, 2.0**200  # of doubles: products of four neither underflow nor overflow
 _IN_CACHE = 1 << 18  # numbers that become doubles at once; more would wait for memory, by time measured
+_LONG_RUN = 1 << 13  # numbers of a row that are read at once
 
 
 class Use(Record, ABC):
@@ -101,13 +102,14 @@ class RowsUse(Use):
         return self.rows.double()
 
     def weighted_sum(self, factors: Tensor, out: Tensor) -> Tensor:
-        """Sum block by block, so that the doubles never leave the cache."""
-        columns = min(self.rows.shape[1], max(64, _IN_CACHE // max(1, len(self.rows))))
-        held = out.new_empty(
-            len(self.rows), columns
-        )  # once: taking memory costs more time than writing to it
+        """Sum block by block, so that the doubles never leave the cache, and long runs of rows are read."""
+        columns = min(self.rows.shape[1], _LONG_RUN)
+        size = min(len(self.rows), _IN_CACHE // max(1, columns))
+        held = out.new_empty(size, columns)  # once: taking memory costs more time than writing to it
         for block, part in zip(self.rows.split(columns, dim=1), out.split(columns), strict=True):
-            torch.mv(held[:, : len(part)].copy_(block).T, factors, out=part)
+            for place, (some, own) in enumerate(zip(block.split(size), factors.split(size), strict=True)):
+                doubles = held[: len(some), : len(part)].copy_(some)
+                part.addmv_(doubles.T, own, beta=min(place, 1))
         return out
 
     def without(self, kept: Tensor) -> RowsUse:
