@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from discreet.learning.deep.patch_reader import PatchReader
+from discreet.learning.deep.patch_reader import PatchReader, patches_in_order
 
 MODULES = {
     "sequences": (nn.Conv1d(3, 4, 3, stride=2, padding=1), (3, 11)),
@@ -62,7 +62,7 @@ def test_patches_are_what_positions_read(name, layout):
     reader = PatchReader(module, images[:4])
     for block in images.split(4):  # the second is written over the first
         expected = read_one_by_one(module, block)
-        assert torch.equal(reader.in_order(block), expected.flatten(2))
+        assert torch.equal(patches_in_order(module, block), expected.flatten(2))
         turned = expected.permute(0, 1, expected.dim() - 1, *range(3, expected.dim() - 1), 2)
         assert torch.equal(reader.turned(block), turned.flatten(2))
 
@@ -79,6 +79,6 @@ def test_blocks_of_another_layout_are_read_alike():
 def test_numbers_stay_as_they_are(kind):
     module, shape = MODULES["images"]
     images = torch.randn(3, *shape).to(kind)
-    found = PatchReader(module, images).in_order(images)
+    found = patches_in_order(module, images)
     assert found.dtype == kind
     assert torch.equal(found.float(), read_one_by_one(module, images.float()).to(kind).float().flatten(2))

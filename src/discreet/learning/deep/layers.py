@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from discreet.learning.deep.patch_reader import PatchReader
+from discreet.learning.deep.patch_reader import PatchReader, patches_in_order
 from discreet.learning.deep.uses import (
     LookupUse,
     RowsUse,
@@ -122,12 +122,12 @@ def _convolution(module: Any, given: Tensor, slopes: Tensor) -> dict[str, Use]:
         rows, positions, columns = flat.shape[1], flat.shape[2], prod(module.weight.shape[1:])
         if not is_written_out(positions, rows, columns):
             return {
-                "weight": outer_use(flat.transpose(1, 2), PatchReader(module, given).in_order(given)),
+                "weight": outer_use(flat.transpose(1, 2), patches_in_order(module, given)),
                 "bias": bias,
             }
         if not given.is_cuda:
             return {"weight": _written_out(module, given, flat), "bias": bias}
-    patches = PatchReader(module, given).in_order(given)
+    patches = patches_in_order(module, given)
     examples, _, positions = flat.shape
     each = torch.matmul(
         flat.reshape(examples, module.groups, -1, positions),
