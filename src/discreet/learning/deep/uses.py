@@ -138,6 +138,12 @@ class TurnedRowsUse(Use):
     order: tuple[int, ...]
 
     @property
+    def in_order(self) -> RowsUse:
+        """The same with rows in the order of the parameter."""
+        axes = [0, *(axis + 1 for axis in self.order)]
+        return RowsUse(self.turned.rows.unflatten(1, self.shape).permute(axes).flatten(1))
+
+    @property
     def terms(self) -> int:
         """One for each example."""
         return self.turned.terms
@@ -152,8 +158,7 @@ class TurnedRowsUse(Use):
 
     def each(self) -> Tensor:
         """Return the rows in the order of the parameter."""
-        axes = [0, *(axis + 1 for axis in self.order)]
-        return self.turned.rows.unflatten(1, self.shape).permute(axes).flatten(1).double()
+        return self.in_order.each()
 
     def weighted_sum(self, factors: Tensor, out: Tensor) -> Tensor:
         """Put the sum in order, once."""
