@@ -1,8 +1,7 @@
 """Deep learning: the time of a private step beside a plain one (accuracy: `benchmarks.images`).
 
 ``python -m benchmarks.deep`` times steps on the processor: plain PyTorch, ours, and Opacus where it can be
-imported. Times are of the processor, on one thread, since the machine may be shared. Kinds take turns;
-medians.
+imported. Times are those of a clock, with two threads, and with one beside them. Kinds take turns; medians.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from discreet.learning import private
 
 BATCH = 256
 MODELS = ("cnn", "mlp")
+THREADS = (2, 1)
 
 
 def made(name: str) -> nn.Module:
@@ -33,18 +33,18 @@ def made(name: str) -> nn.Module:
 
 
 def median_times(steps: dict[str, Callable[[], None]], seconds: float) -> dict[str, float]:
-    """Return the median milliseconds of the processor of a step of each kind, which take turns of five."""
+    """Return the median milliseconds of a step of each kind; they take turns of five."""
     times: dict[str, list[float]] = {kind: [] for kind in steps}
     for step in steps.values():
-        for _ in range(3):
+        for _ in range(5):
             step()
-    end = time.process_time() + seconds * len(steps)
-    while time.process_time() < end:
+    end = time.perf_counter() + seconds * len(steps)
+    while time.perf_counter() < end:
         for kind, step in steps.items():
             for _ in range(5):
-                start = time.process_time()
+                start = time.perf_counter()
                 step()
-                times[kind].append(time.process_time() - start)
+                times[kind].append(time.perf_counter() - start)
     return {kind: 1000 * statistics.median(found) for kind, found in times.items()}
 
 
@@ -117,7 +117,7 @@ def opacus_step(
 def time_steps(seconds: float) -> None:
     """Print the time of a step of each model, plain and private."""
     inputs, labels = torch.randn(BATCH, 1, 28, 28), torch.randint(0, 10, (BATCH,))
-    print(f"torch {torch.__version__}, batch {BATCH}, one thread, milliseconds of the processor")
+    print(f"torch {torch.__version__}, batch {BATCH}, milliseconds by the clock")
     for name in MODELS:
         steps = {
             "plain": plain_step(name, inputs, labels),
@@ -128,18 +128,18 @@ def time_steps(seconds: float) -> None:
                 steps[f"Opacus {mode}"] = opacus_step(made(name), mode, inputs, labels)
             except ImportError:
                 continue
-        found = median_times(steps, seconds)
-        told = (f"{kind} {value:.1f} ({value / found['plain']:.2f})" for kind, value in found.items())
-        print(f"{name}: {', '.join(told)}", flush=True)
+        for threads in THREADS:
+            torch.set_num_threads(threads)
+            found = median_times(steps, seconds)
+            told = (f"{kind} {value:.1f} ({value / found['plain']:.2f})" for kind, value in found.items())
+            print(f"{name}, threads {threads}: {', '.join(told)}", flush=True)
 
 
 def main() -> None:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=5.0)
-    asked = parser.parse_args()
-    torch.set_num_threads(1)
-    time_steps(asked.seconds)
+    time_steps(parser.parse_args().seconds)
 
 
 if __name__ == "__main__":

@@ -279,6 +279,17 @@ def test_a_parameter_that_is_not_used_in_a_step_has_noise_alone():
     assert (total.cleared().steps() == 0).all()
 
 
+def test_each_parameter_has_its_part_of_a_sum_where_it_is():
+    devices, sizes = ["cpu", "cpu", "meta", "cpu"], [4, 3, 5, 2]
+    parameters = [torch.zeros(size, device=device) for size, device in zip(sizes, devices, strict=True)]
+    total = ClippedSum(parameters, [[0, 1, 2, 3]], plan_for(14))
+    assert [part.device.type for part in total._totals] == devices
+    assert [len(part) for part in total._totals] == sizes
+    assert [len(held) for held in total._sums] == [7, 5, 2]
+    total._totals[1].fill_(1.0)
+    assert total._sums[0].tolist() == [0.0] * 4 + [1.0] * 3
+
+
 @pytest.mark.statistical
 def test_noise_has_the_stated_deviation():
     plan = plan_for(20_000)

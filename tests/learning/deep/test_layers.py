@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from discreet.learning.deep import layers
 from discreet.learning.deep.layers import as_read_by_kernels, cast_by_autocast, rule_of
-from discreet.learning.deep.uses import RowsUse
+from discreet.learning.deep.uses import TurnedRowsUse
 from discreet.learning.deep.watching.book import Book
 from learning.deep.gradient_oracle import booked, compare, oracle
 
@@ -216,9 +216,9 @@ def test_convolutions_in_blocks_are_those_at_once(monkeypatch, most, examples):
     whole = rule_of(module)(module, given, slopes)["weight"]
     monkeypatch.setattr(layers, "_IN_CACHE", most)  # an example has 450 numbers of patches
     found = rule_of(module)(module, given, slopes)["weight"]
-    assert isinstance(found, RowsUse)
-    torch.testing.assert_close(found.rows, whole.rows)
+    assert isinstance(found, TurnedRowsUse)
+    torch.testing.assert_close(found.each().float(), whole.each().float())
     expected = torch.einsum("bop,bcp->boc", slopes.flatten(2), functional.unfold(given, 3, 1, 1, 2)).flatten(
         1
     )
-    torch.testing.assert_close(found.rows, expected)
+    torch.testing.assert_close(found.each().float(), expected)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import reduce
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -52,10 +55,14 @@ class ClippedSum:
             raise ParameterError("model", "has a parameter of more than 2^28 numbers", "smaller parameters")
         self._parameters = parameters
         self._groups, self._plan = groups, plan
-        self._totals = [
-            torch.zeros(parameter.numel(), dtype=torch.float64, device=parameter.device)
-            for parameter in parameters
+        runs = [[value.numel() for value in some] for _, some in groupby(parameters, attrgetter("device"))]
+        devices = [device for device, _ in groupby(parameter.device for parameter in parameters)]
+        self._sums = [
+            torch.zeros(sum(run), dtype=torch.float64, device=device)
+            for run, device in zip(runs, devices, strict=True)
         ]
+        """One for all parameters that follow each other on a device; `totals` are its parts."""
+        self._totals = [part for held, run in zip(self._sums, runs, strict=True) for part in held.split(run)]
         self._is_empty = [True] * len(parameters)
         self._count = 0
 
@@ -140,9 +147,9 @@ class ClippedSum:
                 np.rint(part, out=part)
                 np.add(part, noise.next(len(part)), out=part)  # integers below 2^53
                 np.multiply(part, scale, out=found[start : start + len(part)], casting="same_kind")
-        for total in self._totals:
-            if total.device.type != "cpu":
-                total.zero_()
+        for held in self._sums:
+            if held.device.type != "cpu":
+                held.zero_()
         if isinstance(plan.clipping, AdaptiveClipping):
             share = 0.5 + float(noise.next(1)[0] + self._count) / (2 * plan.count_weight * float(plan.batch))
             bound = plan.clipping.moved(bound, share)
@@ -168,13 +175,13 @@ class ClippedSum:
         for total, is_empty in zip(self._totals, self._is_empty, strict=True):
             if is_empty:
                 total.zero_()
-        return self._totals
+        return self._sums
 
     def _parts(self) -> Iterator[tuple[int, Floats]]:
         """Yield the sum some numbers at a time, and where they start: of a device, a copy."""
         start = 0
-        for total in self._filled():
-            values = total.cpu().numpy()
+        for held in self._filled():
+            values = held.cpu().numpy()
             for place in range(0, len(values), _IN_CACHE):
                 yield start + place, values[place : place + _IN_CACHE]
             start += len(values)
@@ -205,7 +212,7 @@ def _norms(found: list[list[Use]], weights: Tensor) -> Tensor:
             _check_sizes(uses)
             found_masses = [use.mass() for use in uses]
             squares += squared_norms(uses, found_masses)
-            masses += torch.stack(found_masses).sum(0).square()
+            masses += reduce(torch.add, found_masses).square()
             terms = max(terms, sum(use.terms for use in uses) + len(uses))
     exact = (squares + _NORM_ROUNDING * masses).clamp(min=0).sqrt()
     return torch.maximum(exact, masses.sqrt() * (terms * _TERM_SHARE)) * _UP

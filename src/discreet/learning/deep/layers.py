@@ -14,7 +14,16 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from discreet.learning.deep.uses import LookupUse, RowsUse, Use, block_size, is_written_out, outer_use
+from discreet.learning.deep.patch_reader import PatchReader, patches_in_order
+from discreet.learning.deep.uses import (
+    LookupUse,
+    RowsUse,
+    TurnedRowsUse,
+    Use,
+    block_size,
+    is_written_out,
+    outer_use,
+)
 
 __all__ = [
     "GradientRule",
@@ -117,17 +126,18 @@ def _convolution(module: Any, given: Tensor, slopes: Tensor) -> dict[str, Use]:
     bias = RowsUse(flat.sum(2))
     if module.groups == 1:
         rows, positions, columns = flat.shape[1], flat.shape[2], prod(module.weight.shape[1:])
-        if is_written_out(positions, rows, columns):
-            return {"weight": RowsUse(_written_out(module, given, flat)), "bias": bias}
-        return {
-            "weight": outer_use(flat.transpose(1, 2), _patches(module, given).transpose(1, 2)),
-            "bias": bias,
-        }
-    patches = _patches(module, given)
+        if not is_written_out(positions, rows, columns):
+            return {
+                "weight": outer_use(flat.transpose(1, 2), patches_in_order(module, given)),
+                "bias": bias,
+            }
+        if not given.is_cuda:
+            return {"weight": _written_out(module, given, flat), "bias": bias}
+    patches = patches_in_order(module, given)
     examples, _, positions = flat.shape
     each = torch.matmul(
         flat.reshape(examples, module.groups, -1, positions),
-        patches.reshape(examples, module.groups, -1, positions).transpose(2, 3),
+        patches.reshape(examples, positions, module.groups, -1).transpose(1, 2),
     )
     return {"weight": RowsUse(each.flatten(1)), "bias": bias}
 
@@ -141,34 +151,23 @@ def _without_patches(module: Any, given: Tensor, slopes: Tensor) -> dict[str, Us
     return convolution_uses(module, given, slopes)
 
 
-def _written_out(module: Any, given: Tensor, flat: Tensor) -> Tensor:
+def _written_out(module: Any, given: Tensor, flat: Tensor) -> TurnedRowsUse:
     """Return the gradients of a convolution as rows, some examples at a time: patches stay in the cache.
 
     All blocks have the same shape, so that an example's row is computed alike wherever it stands.
     """
     examples, rows, positions = flat.shape
-    columns = prod(module.weight.shape[1:])
-    size = examples if given.is_cuda else block_size(examples, _IN_CACHE // (columns * positions))
+    channels, *kernel = module.weight.shape[1:]
+    columns = channels * prod(kernel)
+    size = block_size(examples, _IN_CACHE // (columns * positions))
     found = flat.new_empty(examples, rows, columns)
+    reader = PatchReader(module, given[:size])
     for some, one, out in zip(given.split(size), flat.split(size), found.split(size), strict=True):
-        torch.bmm(one, _patches(module, some).transpose(1, 2), out=out)
-    return found.flatten(1)
-
-
-def _patches(module: Any, given: Tensor) -> Tensor:
-    """Return what each position of the output reads: (examples, channels times kernel, positions)."""
-    mode = "constant" if module.padding_mode == "zeros" else module.padding_mode
-    padded = functional.pad(given, module._reversed_padding_repeated_twice, mode=mode).contiguous()
-    kernel, stride, dilation = module.kernel_size, module.stride, module.dilation
-    sizes, steps = padded.shape[2:], padded.stride()
-    outputs = [
-        (size - spread * (width - 1) - 1) // step + 1
-        for size, width, step, spread in zip(sizes, kernel, stride, dilation, strict=True)
-    ]
-    inside = [step * spread for step, spread in zip(steps[2:], dilation, strict=True)]
-    across = [step * jump for step, jump in zip(steps[2:], stride, strict=True)]
-    view = padded.as_strided((*padded.shape[:2], *kernel, *outputs), (steps[0], steps[1], *inside, *across))
-    return view.reshape(len(padded), padded.shape[1] * prod(kernel), prod(outputs))
+        torch.bmm(one, reader.turned(some), out=out)
+    axes = len(kernel)
+    shape = rows, kernel[-1], *kernel[:-1], channels
+    order = 0, axes + 1, *range(2, axes + 1), 1
+    return TurnedRowsUse(RowsUse(found.flatten(1)), shape, order)
 
 
 def _embedding(module: nn.Embedding, given: Tensor, slopes: Tensor) -> dict[str, Use]:

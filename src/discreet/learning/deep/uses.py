@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import reduce
 from itertools import combinations
 
 import torch
@@ -29,6 +30,7 @@ __all__ = [
     "LookupUse",
     "OuterUse",
     "RowsUse",
+    "TurnedRowsUse",
     "Use",
     "block_size",
     "inner_products",
@@ -38,7 +40,8 @@ __all__ = [
 ]
 
 _LEAST, _MOST = 2.0**-200, 2.0**200  # of doubles: products of four neither underflow nor overflow
-_IN_CACHE = 1 << 17  # numbers that become doubles at once; more would wait for memory, by time measured
+_IN_CACHE = 1 << 18  # numbers that become doubles at once; more would wait for memory, by time measured
+_LONG_RUN = 1 << 13  # numbers of a row that are read at once
 
 
 class Use(Record, ABC):
@@ -99,15 +102,74 @@ class RowsUse(Use):
         return self.rows.double()
 
     def weighted_sum(self, factors: Tensor, out: Tensor) -> Tensor:
-        """Sum block by block, so that the doubles never leave the cache."""
-        columns = max(64, _IN_CACHE // max(1, len(self.rows)))
+        """Sum block by block, so that the doubles never leave the cache, and long runs of rows are read."""
+        columns = min(self.rows.shape[1], _LONG_RUN)
+        size = min(len(self.rows), _IN_CACHE // max(1, columns))
+        held = out.new_empty(size, columns)  # once: taking memory costs more time than writing to it
         for block, part in zip(self.rows.split(columns, dim=1), out.split(columns), strict=True):
-            torch.mv(block.double().T, factors, out=part)
+            for place, (some, own) in enumerate(zip(block.split(size), factors.split(size), strict=True)):
+                doubles = held[: len(some), : len(part)].copy_(some)
+                part.addmv_(doubles.T, own, beta=min(place, 1))
         return out
 
     def without(self, kept: Tensor) -> RowsUse:
         """Return zeros in rows that are not kept."""
         return RowsUse(self.rows.masked_fill(~kept[:, None], 0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TurnedRowsUse(Use):
+    """Gradients written out with the axes of the parameter in another order.
+
+    A norm knows no order, and of a batch only the sum is put into that of the parameter.
+
+    Parameters
+    ----------
+    turned : RowsUse
+        The gradients as they are written.
+    shape : tuple of int
+        How long the axes are, as written.
+    order : tuple of int
+        Which of them is the first of the parameter, the second, and so on.
+    """
+
+    turned: RowsUse
+    shape: tuple[int, ...]
+    order: tuple[int, ...]
+
+    @property
+    def in_order(self) -> RowsUse:
+        """The same with rows in the order of the parameter."""
+        axes = [0, *(axis + 1 for axis in self.order)]
+        return RowsUse(self.turned.rows.unflatten(1, self.shape).permute(axes).flatten(1))
+
+    @property
+    def terms(self) -> int:
+        """One for each example."""
+        return self.turned.terms
+
+    def mass(self) -> Tensor:
+        """The norms themselves: nothing was added up."""
+        return self.turned.mass()
+
+    def squares(self, mass: Tensor) -> Tensor:
+        """Return the squared norms of the rows."""
+        return self.turned.squares(mass)
+
+    def each(self) -> Tensor:
+        """Return the rows in the order of the parameter."""
+        return self.in_order.each()
+
+    def weighted_sum(self, factors: Tensor, out: Tensor) -> Tensor:
+        """Put the sum in order, once."""
+        found = self.turned.weighted_sum(factors, torch.empty_like(out))
+        ordered = found.view(self.shape).permute(self.order)
+        out.view(ordered.shape).copy_(ordered)
+        return out
+
+    def without(self, kept: Tensor) -> TurnedRowsUse:
+        """Return zeros in rows that are not kept."""
+        return TurnedRowsUse(self.turned.without(kept), self.shape, self.order)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,10 +211,13 @@ class OuterUse(Use):
 
     def weighted_sum(self, factors: Tensor, out: Tensor) -> Tensor:
         """Scale the smaller side, and multiply two matrices."""
-        left, right = self.left.double(), self.right.double()
-        scale = factors[:, None, None]
-        left, right = (left * scale, right) if left.shape[2] <= right.shape[2] else (left, right * scale)
-        torch.mm(left.flatten(0, 1).T, right.flatten(0, 1), out=out.view(left.shape[2], right.shape[2]))
+        scale, rows, columns = factors[:, None, None], self.left.shape[2], self.right.shape[2]
+        left, right = (
+            (self.left * scale, self.right.double())
+            if rows <= columns
+            else (self.left.double(), self.right * scale)
+        )
+        torch.mm(left.flatten(0, 1).T, right.flatten(0, 1), out=out.view(rows, columns))
         return out
 
     def without(self, kept: Tensor) -> OuterUse:
@@ -227,8 +292,12 @@ def _lengths(vectors: Tensor) -> Tensor:
     """
     if vectors.is_cuda:
         return torch.linalg.vector_norm(vectors, dim=-1, dtype=torch.float64)
-    blocks = vectors.split(block_size(len(vectors), _IN_CACHE // max(1, vectors[:1].numel())))
-    return torch.cat([torch.linalg.vector_norm(block, dim=-1, dtype=torch.float64) for block in blocks])
+    size = block_size(len(vectors), _IN_CACHE // max(1, vectors[:1].numel()))
+    found = vectors.new_empty(vectors.shape[:-1], dtype=torch.float64)
+    held = vectors.new_empty((size, *vectors.shape[1:]), dtype=torch.float64)
+    for block, out in zip(vectors.split(size), found.split(size), strict=True):
+        torch.linalg.vector_norm(held.copy_(block), dim=-1, out=out)
+    return found
 
 
 def block_size(examples: int, most: int) -> int:
@@ -264,7 +333,7 @@ def is_written_out(positions: int, rows: int, columns: int) -> bool:
 
 def squared_norms(uses: list[Use], masses: list[Tensor]) -> Tensor:
     """Return the squared norm of the sum of all uses of one parameter, for each example."""
-    total: Tensor = sum(use.squares(mass) for use, mass in zip(uses, masses, strict=True))
+    total = reduce(torch.add, [use.squares(mass) for use, mass in zip(uses, masses, strict=True)])
     for one, other in combinations(uses, 2):
         total = total + 2 * inner_products(one, other)
     return total

@@ -40,7 +40,7 @@ from discreet.learning.deep.accelerator.row_sum import (
     squares_of_rows,
 )
 from discreet.learning.deep.accelerator.side_streams import is_recording
-from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse, Use
+from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse, TurnedRowsUse, Use
 
 __all__ = ["IntegerForm", "in_short_floats", "integer_form"]
 
@@ -354,7 +354,9 @@ def integer_form(use: Use, grid_shift: int = 0) -> IntegerForm:
         return _PatchesForm.of(use)
     if isinstance(use, LookupUse):
         return _LookupForm.of(use, grid_shift)
-    assert isinstance(use, RowsUse | TapRowsUse)  # noqa: S101 - there are five kinds
+    if isinstance(use, TurnedRowsUse):
+        return _RowForm(use.in_order)
+    assert isinstance(use, RowsUse | TapRowsUse)  # noqa: S101 - there are six kinds
     return _RowForm(use)
 
 
