@@ -172,6 +172,10 @@ def test_normalizing_layers_are_given_longer_floats_by_an_accelerators_autocast(
         assert cast(given).dtype == torch.float32
         for kept in (given.float(), given.double(), torch.empty(2, 4, dtype=torch.bfloat16)):
             assert cast(kept) is kept
+    monkeypatch.undo()
+    with torch.autocast("cpu", torch.bfloat16):
+        short = torch.ones(2, 4, dtype=torch.bfloat16)
+        assert cast(short) is short
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="autocast of an accelerator")

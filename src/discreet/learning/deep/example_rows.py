@@ -42,6 +42,16 @@ class PhysicalBatch:
             return self.weights.to(device)
         return self.weights.pin_memory().to(device, non_blocking=True)
 
+    def checked(self, losses: object) -> Tensor:
+        """Return the losses of this batch; what cannot be that is refused."""
+        allowed = 'one loss for each example: reduction="none"'
+        if not isinstance(losses, Tensor):
+            raise ParameterError("losses", "are missing", allowed)
+        if losses.shape != self.weights.shape:
+            found = "one number, such as a mean or a sum" if losses.dim() == 0 else "not one for each example"
+            raise ParameterError("losses", f"are {found}", allowed)
+        return losses
+
 
 class ExampleRows:
     """Reads any examples of a data set in batches of one size.

@@ -222,7 +222,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
     def _add(self, losses: Tensor | None, tried: Tensor | None = None) -> None:
         """Take the losses of a batch, and try it out by some weights."""
         batch, total = self._held_batch()
-        found = self._checked(losses, batch)
+        found = batch.checked(losses)
         self._held.check()
         uses = self._book.read(found, total.keep, tried)
         self._finish(batch, total, total.add(uses, batch.weights_on(found.device), self._bound))
@@ -270,8 +270,13 @@ class PrivateOptimizer(torch.optim.Optimizer):
         """Take a batch as in a loop; what is tried out has a forward pass of its own."""
         batch, total = self._held_batch()
         if not self._book.is_tried:
-            tried = self._shards.tried(batch.weights)
-            self._book.try_out(lambda: self._checked(reader.losses(rows), batch), tried)
+
+            def compute() -> Tensor:
+                losses = batch.checked(reader.losses_of_copy(rows))
+                self._held.check()
+                return losses
+
+            self._book.try_out(compute, self._shards.tried(batch.weights))
             self._book.open()
         if reader.traced is None:
             self._add(reader.losses(rows))
@@ -345,15 +350,6 @@ class PrivateOptimizer(torch.optim.Optimizer):
         self._inner.step()
         self._inner.zero_grad(set_to_none=True)
         self._sum = None
-
-    def _checked(self, losses: object, batch: PhysicalBatch) -> Tensor:
-        allowed = 'one loss for each example: reduction="none"'
-        if not isinstance(losses, Tensor):
-            raise ParameterError("losses", "are missing", allowed)
-        if losses.shape != batch.weights.shape:
-            found = "one number, such as a mean or a sum" if losses.dim() == 0 else "not one for each example"
-            raise ParameterError("losses", f"are {found}", allowed)
-        return losses
 
     def close(self) -> None:
         """End the run: remove the hooks from the model, and close the journal."""

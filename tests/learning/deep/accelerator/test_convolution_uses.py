@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import nn
 
+from discreet.errors import ParameterError
 from discreet.learning.deep import layers
 from discreet.learning.deep.accelerator.convolution_uses import (
     ImagesUse,
@@ -276,6 +277,21 @@ def test_what_is_longer_than_an_image_is_made_when_it_is_needed(name, kind):
     # of floats, slopes are rounded before they are summed instead of after it
     most = 2**-8 * longest if kind == torch.float32 else 0
     assert max(abs(one - other) for one, other in zip(found, expected, strict=True)) <= most
+
+
+def test_slopes_are_summed_up_in_floats():
+    layer, shape = FEW_POSITIONS["images"]
+    inputs, slopes = (values.bfloat16() for values in numbers(layer, shape))
+    assert convolution_uses(layer, inputs, slopes)["bias"].rows.dtype == torch.float32
+
+
+def test_more_inputs_than_the_proof_is_for_are_refused():
+    layer = nn.Conv1d(2**16 + 1, 3, 2).to(DEVICE)
+    total = IntegerSum([layer.weight], [[0]], plan_for([layer.weight]), DeviceNoise(DEVICE))
+    use = convolution_uses(layer, *numbers(layer, (2**16 + 1, 3), many=2))["weight"]
+    for one in (use, total.keep({"weight": use})["weight"]):
+        with pytest.raises(ParameterError, match="too many inputs"):
+            total.measure([[one]], torch.ones(2, dtype=torch.float64, device=DEVICE), 0.7)
 
 
 def test_rows_that_are_longer_than_images_are_made_when_they_are_needed():

@@ -357,6 +357,8 @@ def test_sizes_beyond_the_proof_are_refused(positions, rows, columns, problem):
     use._amend(right=use.right.expand(-1, -1, columns))
     with pytest.raises(ParameterError, match=problem):
         summed([torch.zeros(1, 1)], [[use]], [1.0])
+    with pytest.raises(ParameterError, match=problem):
+        kept_of(sum_for([torch.zeros(1, 1)]), use)
 
 
 @pytest.mark.slow

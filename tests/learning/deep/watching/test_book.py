@@ -287,7 +287,7 @@ def test_slopes_that_are_handed_over_as_on_an_accelerator_give_the_same(model, r
 
 def test_what_is_only_tried_out_is_let_go_in_the_pass(monkeypatch):
     model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
-    book, held, seen = Book(model, list(model.parameters())), [], []
+    book, held, seen, computed = Book(model, list(model.parameters())), [], [], []
     note = book_module.noted_call
 
     def noted(*given):
@@ -297,16 +297,34 @@ def test_what_is_only_tried_out_is_let_go_in_the_pass(monkeypatch):
 
     def compute():
         losses = model(torch.randn(4, 3)).square().sum(1)
-        losses.grad_fn.register_hook(lambda *_: seen.extend(one() is None for one in held))
+        losses.grad_fn.register_hook(lambda *_: seen.append(all(one() is None for one in held)))
+        computed.append(losses)
         return losses
 
     monkeypatch.setattr(book_module, "noted_call", noted)
     book.try_out(compute, torch.ones(4))
     assert seen == [True, True]  # nothing but the pass itself holds what layers were given
+    with pytest.raises(RuntimeError, match="second time"):
+        torch.autograd.grad(computed[0].sum(), model[0].weight)
     assert not book.is_tried
-    for _ in range(2):
-        book.try_out(compute, torch.ones(4))
+    book.try_out(compute, torch.ones(4))
     assert book.is_tried
+    book.try_out(pytest.fail, torch.ones(4))
+    book.close()
+
+
+def test_slopes_are_looked_at_to_the_last_block(monkeypatch):
+    monkeypatch.setattr(book_module, "_AT_ONCE", 4)
+    slopes = torch.zeros(5, 2)
+    slopes[4, 1], slopes[2, 0], slopes[0, 0] = 1e-30, torch.nan, -1.0
+    assert book_module._has_numbers(slopes).tolist() == [True, False, False, False, True]
+
+
+def test_what_is_only_tried_out_may_not_pass_layers():
+    model = nn.Linear(3, 2)
+    book = Book(model, list(model.parameters()))
+    with pytest.raises(ParameterError, match="weight"):
+        book.try_out(lambda: model(torch.ones(4, 3)).sum(1) + model.weight.sum(), torch.ones(4))
     book.close()
 
 
@@ -316,7 +334,7 @@ def test_losses_of_a_batch_that_tells_nothing_are_not_computed():
     book.try_out(pytest.fail, torch.tensor([0.0, 1.0, 0.0]))
     assert not book._trials
     book.try_out(lambda: model(torch.randn(1, 3)).sum(1), torch.tensor([0.0]))  # alone in its batch
-    assert book._trials == 1
+    assert book._trials == 2
     book.close()
 
 

@@ -131,6 +131,18 @@ def test_another_limit_is_not_about_signs():
     assert many(graph, aten.threshold_backward.default) == 1
 
 
+def test_a_copy_that_is_somewhere_else_is_not_read():
+    def function(values):
+        values = values.clone().requires_grad_()
+        found = functional.relu(values * 2)
+        away = found.detach().to("meta", torch.bfloat16)
+        (slopes,) = torch.autograd.grad(found.square().sum(), values)
+        return slopes, slopes + len(away)
+
+    graph = rewritten(function, torch.randn(4, 5))
+    assert many(graph, aten.threshold_backward.default) == 1
+
+
 def test_a_copy_of_something_else_is_not_read():
     def function(values):
         slopes, short = rectified(values, torch.float64)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from discreet.errors import ParameterError
 from discreet.learning.deep.accelerator.coefficients import bounded_norms, coefficients_for
-from discreet.learning.deep.accelerator.convolution_uses import ImagesUse
+from discreet.learning.deep.accelerator.convolution_uses import ImagesUse, PatchesUse
 from discreet.learning.deep.accelerator.device_noise import DeviceNoise
 from discreet.learning.deep.accelerator.device_plan import DevicePlan
 from discreet.learning.deep.accelerator.integer_rows import IntegerForm, in_short_floats, integer_form
@@ -291,6 +291,7 @@ class IntegerSum:
 
     def _check_size(self, use: Use) -> None:
         """Refuse what the constants are not proven for."""
+        use = use.in_order_of_patches if isinstance(use, PatchesUse) else use
         if isinstance(use, OuterUse | LookupUse) and use.positions > _MOST_POSITIONS:
             raise ParameterError("model", "has a layer of too many positions", "at most 8192 an example")
         if isinstance(use, OuterUse) and use.right.shape[2] > _MOST_COLUMNS:

@@ -50,7 +50,8 @@ _FIRST_AXIS = "examples along the first axis of every layer; expand positions an
 
 _watched: WeakSet[nn.Module] = WeakSet()
 
-_TRIALS = 3  # batches in which it is tried out whether examples are mixed
+_TRIALS = 4  # in which other examples are chosen, to see whether examples are mixed
+_TRIALS_OF_A_BATCH = 2  # where losses are computed for them: so losses that alternate are all seen
 _AT_ONCE = 1 << 22  # slopes that are looked at then: all of a layer would take as much memory again
 
 
@@ -162,7 +163,7 @@ class Book:
 
     @property
     def is_tried(self) -> bool:
-        """Whether enough batches have been tried out."""
+        """Whether enough has been tried out."""
         return self._trials >= _TRIALS
 
     def open(self) -> None:
@@ -236,16 +237,17 @@ class Book:
             Returns losses, from a forward pass of their own. It is not called for a batch that tells nothing.
         weights : tensor
         """
-        self.stop()
-        if not _is_telling(weights):
-            return
-        self.open()
-        losses = compute()
-        calls, *_ = self._recorded(losses)
-        titled, before = _titled(calls), [call.before for call in calls]
-        calls.clear()  # what layers were given is let go in the backward pass
-        self._try_out(titled, losses, weights, run_once)
-        refuse_passed_parameters([edges for _, edges in titled], before, losses, self._trained)
+        for _ in range(_TRIALS_OF_A_BATCH):
+            self.stop()
+            if self.is_tried or not _is_telling(weights):
+                return
+            self.open()
+            losses = compute()
+            calls, *_ = self._recorded(losses)
+            titled, before = _titled(calls), [call.before for call in calls]
+            calls.clear()  # what layers were given is let go in the backward pass
+            self._try_out(titled, losses, weights, run_once)
+            refuse_passed_parameters([edges for _, edges in titled], before, losses, self._trained)
 
     def trace(self, losses: Tensor) -> list[LayerCall]:
         """Return what `read` makes uses of, and close the book.
@@ -301,12 +303,15 @@ class Book:
     def _try_out(
         self, titled: list[tuple[str, list[Any]]], losses: Tensor, weights: Tensor, backward: Backward
     ) -> None:
-        """Refuse a model where the losses of some examples have a gradient at others."""
+        """Refuse a model where the losses of some examples have a gradient at others.
+
+        Every example is among these in one trial, and among the others in one, whoever stands where.
+        """
         rows = weights.cpu().nonzero()[:, 0]
         ranks = torch.arange(len(rows))
-        pattern = (ranks % 2, ranks // 2 % 2, (2 * ranks >= len(rows)).long())[self._trials % 3]
+        patterns = (ranks % 2 == 1, ranks % 2 == 0, ranks // 2 % 2 == 1, 2 * ranks >= len(rows))
         chosen = torch.zeros(len(losses), dtype=torch.bool)
-        chosen[rows[pattern == 1]] = True
+        chosen[rows[patterns[self._trials]]] = True
 
         def check(place: int, slopes: list[Tensor | None]) -> None:
             for slope in slopes:

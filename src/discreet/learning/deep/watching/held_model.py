@@ -42,6 +42,7 @@ class HeldModel:
         self._held = self._now()
         # What is written through `data` is not counted by PyTorch.
         self._copies = [value.clone() for value in self._model.buffers()] if self._trials < _TRIALS else []
+        self._trials += 1
 
     @property
     def places(self) -> list[int]:
@@ -61,7 +62,6 @@ class HeldModel:
             for (value, *state), (before, *state_before) in zip(now, self._held, strict=True)
         )
         if is_same and self._copies:
-            self._trials += 1
             pairs = zip((value for value, *_ in now), self._copies, strict=False)  # buffers come first
             is_same = all(_equal(value, copy) for value, copy in pairs)
         if not is_same:

@@ -27,8 +27,10 @@ def release_inputs(graph: torch.fx.GraphModule) -> None:
         _transpose(node)
     short = dict[Any, torch.fx.Node]()
     for node in graph.graph.find_nodes(op="call_function", target=_aten._to_copy.default):
-        if node.kwargs.get("dtype") == torch.bfloat16:
-            short.setdefault(_origin(node.args[0]), node)
+        origin = _origin(node.args[0])
+        is_there = node.meta["val"].device == origin.meta["val"].device
+        if is_there and node.kwargs.get("dtype") == torch.bfloat16:
+            short.setdefault(origin, node)
     for node in graph.graph.find_nodes(op="call_function", target=_aten.threshold_backward.default):
         values, limit = node.args[1:]
         if (origin := _origin(values)) in short and limit == 0:

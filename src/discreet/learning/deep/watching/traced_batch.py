@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
-from torch.utils._pytree import register_pytree_node, tree_flatten, tree_unflatten
+from torch.utils._pytree import register_pytree_node, tree_flatten, tree_map, tree_unflatten
 
 from discreet.errors import ParameterError
 from discreet.learning.deep.layers import as_read_by_kernels, is_traceable
@@ -218,6 +218,10 @@ class BatchReader:
     def losses(self, rows: Any) -> Tensor:
         """Return the losses of a batch, not compiled."""
         return _called(self._losses, rows)
+
+    def losses_of_copy(self, rows: Any) -> Tensor:
+        """Return the same, from a copy of the batch: losses may write to what they are given."""
+        return self.losses(tree_map(lambda one: one.clone() if isinstance(one, Tensor) else one, rows))
 
     def uses(self, rows: Any, keep: Keep[Any]) -> list[list[Any]]:
         """Return the uses of every parameter by a batch, or what is kept of them."""
