@@ -72,8 +72,8 @@ class ClippedSum:
         return self
 
     def keep(self, uses: dict[str, Use]) -> dict[str, Use]:
-        """Return the uses of a call as they are."""
-        return uses
+        """Return the uses of a call in the form in which they are added up."""
+        return {name: use.made for name, use in uses.items()}
 
     def shortened(self, use: Use) -> Use:
         """Return a use as it is."""

@@ -50,6 +50,11 @@ class Use(Record, ABC):
     __slots__ = ()
 
     @property
+    def made(self) -> Use:
+        """The form in which it is measured and added up: mostly itself."""
+        return self
+
+    @property
     @abstractmethod
     def terms(self) -> int:
         """How many products a coordinate of the sum over the batch has at most."""

@@ -55,11 +55,6 @@ def numbers(layer, shape, many=4, seed=3):
     return inputs, torch.randn_like(layer.to(DEVICE)(inputs)).detach()
 
 
-def made(use):
-    """What is made of a use where it is needed."""
-    return use.made if isinstance(use, ImagesUse) else use
-
-
 def by_patches(layer, inputs, slopes):
     return layers._convolution(layer.cpu(), inputs.cpu(), slopes.cpu())
 
@@ -71,7 +66,7 @@ def test_gradients_are_those_by_patches(name):
     inputs, slopes = numbers(layer, shape)
     found = convolution_uses(layer, inputs, slopes)
     expected = by_patches(layer, inputs, slopes)
-    assert isinstance(made(found["weight"]), TapRowsUse)
+    assert isinstance(found["weight"].made, TapRowsUse)
     check_same(found, expected)
 
 
@@ -83,8 +78,8 @@ def test_of_few_positions_slopes_and_patches_are_kept(name):
     if slopes[0, 0].numel() == 1:
         assert isinstance(found["weight"], OuterUse)
     else:
-        assert isinstance(made(found["weight"]), PatchesUse)
-        assert made(found["weight"]).patches.dtype == torch.bfloat16
+        assert isinstance(found["weight"].made, PatchesUse)
+        assert found["weight"].made.patches.dtype == torch.bfloat16
     check_same(found, by_patches(layer, inputs, slopes))
 
 
@@ -124,7 +119,7 @@ def test_the_rule_of_a_layer_goes_by_where_numbers_are():
     inputs, slopes = numbers(layer, shape)
     assert not isinstance(by_patches(layer, inputs, slopes)["weight"], TapRowsUse)
     found = layers.rule_of(layer)(layer, inputs.as_subclass(Seen), slopes.as_subclass(Seen))
-    assert isinstance(made(found["weight"]), TapRowsUse)
+    assert isinstance(found["weight"].made, TapRowsUse)
     groups = nn.Conv2d(9, 6, 3, padding=1, groups=3)
     inputs, slopes = numbers(groups, shape)
     found = layers.rule_of(groups)(groups, inputs.as_subclass(Seen), slopes.as_subclass(Seen))
@@ -155,7 +150,7 @@ def test_measured_rows_are_rows():
 
 def test_patches_are_measured_and_added_like_their_gradients():
     layer, shape = FEW_POSITIONS["images"]
-    use = made(convolution_uses(layer, *numbers(layer, shape))["weight"])
+    use = convolution_uses(layer, *numbers(layer, shape))["weight"].made
     plain = RowsUse(use.each())
     assert use.terms == 4 * use.slopes.shape[1]
     assert (use.mass() >= plain.mass()).all()
@@ -174,7 +169,7 @@ def test_patches_meet_those_of_a_single_position():
     """Of a layer that is called twice: both are in the order of the parameter then."""
     layer, shape = FEW_POSITIONS["images"]
     given = [numbers(layer, size) for size in (shape, (30, 1, 1))]
-    one, other = (integer_form(made(convolution_uses(layer, *each)["weight"])).kept() for each in given)
+    one, other = (integer_form(convolution_uses(layer, *each)["weight"].made).kept() for each in given)
     assert torch.allclose(inner_products(one, other), (one.each() * other.each()).sum(1))
     for kept, each in zip((one, other), given, strict=True):
         exact = by_patches(layer, *each)["weight"].each()
@@ -243,7 +238,7 @@ def convolved(seed, calls=1, sizes=ROWS):
 @pytest.mark.parametrize("calls", [1, 2])
 def test_a_batch_is_the_sum_of_its_examples_and_each_is_short_enough(calls, sizes):
     parameters, uses = convolved(7, calls, sizes)
-    assert isinstance(made(uses[0][0]), TapRowsUse if sizes is ROWS else PatchesUse)
+    assert isinstance(uses[0][0].made, TapRowsUse if sizes is ROWS else PatchesUse)
     weights = [1.0, 0.25, 1.0, 0.5]
     together, counted = summed(uses, parameters, weights)
     assert all(counted)
@@ -299,7 +294,7 @@ def test_rows_that_are_longer_than_images_are_made_when_they_are_needed():
     for image, is_made in (((6, 6), False), ((40, 40), True)):
         use = convolution_uses(layer, *numbers(layer, (12, *image)))["weight"]
         assert isinstance(use, TapRowsUse if is_made else ImagesUse)
-        assert isinstance(made(use), TapRowsUse)
+        assert isinstance(use.made, TapRowsUse)
 
 
 @pytest.mark.parametrize("images", [((3, 4), (3, 3)), ((3, 4), (9, 9)), ((9, 9), (3, 3), (3, 4))])
@@ -315,7 +310,7 @@ def test_calls_on_images_of_several_sizes_are_measured_together(images):
         slopes = torch.zeros_like(layer(inputs)).detach()
         slopes[:, :, 0, 0] = slope
         found.append(convolution_uses(layer, inputs, slopes)["weight"])
-        assert isinstance(made(found[-1]), kinds[image])
+        assert isinstance(found[-1].made, kinds[image])
     longest = plan_for([layer.weight]).integers
     for place in range(2):
         weights = [float(place == other) for other in range(2)]
@@ -337,7 +332,7 @@ def test_a_bound_that_is_too_small_would_make_an_example_too_long():
     """Planted: squares of other numbers than those that are stored."""
     parameters, uses = convolved(9)
     (use,), bias = uses
-    rows = made(use)
+    rows = use.made
     found, _ = summed([[TapRowsUse(rows.rows, rows.bounds / 2)], bias], parameters, [1.0, 0, 0, 0])
     assert sum(value * value for value in found) > (1.1 * plan_for(parameters).integers) ** 2
 

@@ -8,7 +8,6 @@ pass, when the model's own memory is free again.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -124,7 +123,7 @@ class PatchesUse(Use):
         return PatchesUse(rest.left, rest.right, self.taps)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class ImagesUse(Use):
     """What a convolution read, and its slopes, from which rows or patches are made.
 
@@ -151,7 +150,7 @@ class ImagesUse(Use):
         given, slopes = (one.to(kind, copy=not may_share) for one in (self.given, self.slopes))
         return ImagesUse(given, slopes, self.geometry)
 
-    @cached_property
+    @property
     def made(self) -> TapRowsUse | PatchesUse:
         """The gradients, written out or as products of slopes and patches."""
         given, slopes, geometry = self.given, self.slopes, self.geometry

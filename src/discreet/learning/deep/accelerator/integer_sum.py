@@ -300,7 +300,7 @@ class IntegerSum:
     def _form_of(self, use: Use | IntegerForm) -> IntegerForm:
         if isinstance(use, IntegerForm):
             return use
-        use = use.made if isinstance(use, ImagesUse) else use
+        use = use.made
         self._check_size(use)
         return integer_form(RowsUse(_own(use.rows)) if isinstance(use, RowsUse) else use, self._shift)
 
