@@ -57,11 +57,11 @@ class ClippedSum:
         self._groups, self._plan = groups, plan
         runs = [[value.numel() for value in some] for _, some in groupby(parameters, attrgetter("device"))]
         devices = [device for device, _ in groupby(parameter.device for parameter in parameters)]
+        # One for all parameters that follow each other on a device; totals are its parts.
         self._sums = [
             torch.zeros(sum(run), dtype=torch.float64, device=device)
             for run, device in zip(runs, devices, strict=True)
         ]
-        """One for all parameters that follow each other on a device; `totals` are its parts."""
         self._totals = [part for held, run in zip(self._sums, runs, strict=True) for part in held.split(run)]
         self._is_empty = [True] * len(parameters)
         self._count = 0

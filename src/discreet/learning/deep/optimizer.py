@@ -238,7 +238,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
             Such as `torch.compile`. After the first step the forward pass, and the backward pass to the
             layers, are traced without values as one graph, which it compiles. Batches must be tensors.
 
-        Losses of the first batches are computed twice: once to try out that no examples are mixed. On an
+        Losses of the first batches are also computed to try out that no examples are mixed. On an
         accelerator one batch is recorded after them, and repeated for all others, which saves the time of
         starting its parts. So `losses` must do the same for every batch: what it does besides is done a few
         times only, and a model that is switched to another mode, or gets other layers, goes on as recorded,
