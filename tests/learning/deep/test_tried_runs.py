@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+from collections import UserDict
 
 import pytest
 import torch
 from torch import nn
+from torch.utils.data import default_collate
 
 from discreet.errors import ParameterError
 from learning.deep.training_runs import linear_data, losses_of, small_run
@@ -91,10 +93,15 @@ def test_what_a_second_pass_undoes_is_seen_after_the_first(way):
         way(optimizer, lambda rows, targets: losses_of(model, (rows, targets)))
 
 
-def test_losses_may_write_to_rows_and_take_them_apart():
+@pytest.mark.parametrize("kind", [dict, UserDict])
+def test_losses_may_write_to_rows_and_take_them_apart(kind):
     data = [{"rows": row, "target": target} for row, target in zip(*linear_data(40), strict=True)]
     blank = {"rows": torch.zeros(3), "target": torch.tensor(0.0)}
-    optimizer, model = small_run(data=data, batch=40, physical=40, blank=blank)
+
+    def collate(examples):
+        return kind(default_collate(examples))
+
+    optimizer, model = small_run(data=data, batch=40, physical=40, blank=blank, collate=collate)
     seen = []
 
     def losses(batch):

@@ -13,6 +13,8 @@ from typing import Any
 
 import torch
 
+from discreet.learning.deep.watching.shared_statistics import origin_of
+
 __all__ = ["release_inputs"]
 
 _aten = torch.ops.aten
@@ -21,28 +23,22 @@ _aten = torch.ops.aten
 def release_inputs(graph: torch.fx.GraphModule) -> None:
     """Let the backward passes of a graph without writes (`written_graphs`) read what is kept, where they can.
 
-    Numbers are the same, but for rectified ones below 2^-133, whose slopes become 0.
+    Numbers are the same, but for rectified ones below 2^-126, whose slopes may become 0.
     """
     for node in graph.graph.find_nodes(op="call_function", target=_aten.convolution_backward.default):
         _transpose(node)
     short = dict[Any, torch.fx.Node]()
     for node in graph.graph.find_nodes(op="call_function", target=_aten._to_copy.default):
-        origin = _origin(node.args[0])
+        origin = origin_of(node.args[0])
         is_there = node.meta["val"].device == origin.meta["val"].device
         if is_there and node.kwargs.get("dtype") == torch.bfloat16:
             short.setdefault(origin, node)
     for node in graph.graph.find_nodes(op="call_function", target=_aten.threshold_backward.default):
         values, limit = node.args[1:]
-        if (origin := _origin(values)) in short and limit == 0:
+        if (origin := origin_of(values)) in short and limit == 0:
             short[origin] = _moved_to(origin, short[origin])
             _mask_by(short[origin], node)
     graph.recompile()
-
-
-def _origin(value: Any) -> Any:
-    while value.op == "call_function" and value.target is _aten.detach.default:
-        value = value.args[0]
-    return value
 
 
 def _transpose(node: torch.fx.Node) -> None:

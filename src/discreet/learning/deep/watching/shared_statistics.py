@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-__all__ = ["share_statistics"]
+__all__ = ["origin_of", "share_statistics"]
 
 _aten = torch.ops.aten
 _LAYER, _GROUP = _aten.native_layer_norm.default, _aten.native_group_norm.default
@@ -28,7 +28,7 @@ def share_statistics(graph: torch.fx.GraphModule) -> None:
     for target, sizes in _SIZES.items():
         first = dict[Any, torch.fx.Node]()
         for node in graph.graph.find_nodes(op="call_function", target=target):
-            key = (_origin(node.args[0]), *(str(node.args[place]) for place in sizes))
+            key = (origin_of(node.args[0]), *(str(node.args[place]) for place in sizes))
             known = first.setdefault(key, node)
             has_gains = any(isinstance(value, torch.fx.Node) for value in node.args[1:])
             if known is not node and not has_gains:
@@ -36,7 +36,8 @@ def share_statistics(graph: torch.fx.GraphModule) -> None:
     graph.recompile()
 
 
-def _origin(value: Any) -> Any:
+def origin_of(value: Any) -> Any:
+    """Return the node whose numbers these are, of a graph without writes."""
     while value.op == "call_function" and value.target is _aten.detach.default:
         value = value.args[0]
     return value

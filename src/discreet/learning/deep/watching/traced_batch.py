@@ -11,13 +11,14 @@ each was given and the gradient of what it returned.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import fields
 from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
-from torch.utils._pytree import register_pytree_node, tree_flatten, tree_map, tree_unflatten
+from torch.utils._pytree import register_pytree_node, tree_flatten, tree_unflatten
 
 from discreet.errors import ParameterError
 from discreet.learning.deep.layers import as_read_by_kernels, is_traceable
@@ -221,7 +222,7 @@ class BatchReader:
 
     def losses_of_copy(self, rows: Any) -> Tensor:
         """Return the same, from a copy of the batch: losses may write to what they are given."""
-        return self.losses(tree_map(lambda one: one.clone() if isinstance(one, Tensor) else one, rows))
+        return self.losses(deepcopy(rows))
 
     def uses(self, rows: Any, keep: Keep[Any]) -> list[list[Any]]:
         """Return the uses of every parameter by a batch, or what is kept of them."""
