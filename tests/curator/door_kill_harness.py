@@ -73,13 +73,17 @@ def pay_first(curator: Curator, desk: Desk) -> None:
 
 
 def answer_first(curator: Curator, desk: Desk) -> None:
-    """The control: the same steps, with the charge where one would put it who fears to charge for nothing."""
+    """The control: the same steps, with the charge where one would put it who fears to charge for nothing.
+
+    Who dies in the last stage has let an answer out and has not begun to charge.
+    """
     desk.enter(0)
     request, tables = curator.request(question(desk.key), epsilon=EPSILON), curator._tables
     content = pack(door_module._compute_and_add_noise(request, tables))
     desk.enter(2)
     desk.let_out(content_of(finish(request, unpack(request, content), {"private": True})))
     desk.enter(3)
+    desk.enter(0)
     charge, _, _ = curator._find_or_charge(request, "", declare(tables))
     curator.ledger.keep_answer(charge, content)
     desk.enter(1)

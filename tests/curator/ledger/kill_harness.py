@@ -1,8 +1,9 @@
 """Workers are killed at random moments, again and again; what got out must have been paid.
 
 A worker answers requests, one after another, and says which stage it is in by writing to shared memory. The
-harness kills workers with SIGKILL, reads the stage in which each died, and starts another in its place, which
-asks the same again or, as often, something new. What a worker lets out is a line appended to a file by one
+harness kills workers with SIGKILL, reads the stage in which each died, and starts another in its place. Of
+those who died in a stage, every other successor asks the same again, the rest something new, so that no stage
+is left to chance. What a worker lets out is a line appended to a file by one
 system call, so that it stays when the worker dies.
 
 `harass` knows nothing of ledgers: give it any work on a `Desk`. SIGKILL does not test loss of power.
@@ -120,9 +121,10 @@ def harass(
         _, status = os.waitpid(pids[number], 0)
         assert os.WIFSIGNALED(status), "a worker failed by itself"
         if desks[number].stage < _STARTING:
-            killed[STAGES[desks[number].stage]] += 1
-        if random.random() < 0.5:
-            desks[number].next()
+            stage = STAGES[desks[number].stage]
+            killed[stage] += 1
+            if killed[stage] % 2:
+                desks[number].next()
         before_fork()
         pids[number] = _start(work, desks[number])
     for pid in pids:
@@ -178,12 +180,16 @@ def pay_first(ledger: Ledger, desk: Desk) -> None:
 
 
 def answer_first(ledger: Ledger, desk: Desk) -> None:
-    """The control: let the answer out, then charge, as one would who fears to charge for nothing."""
+    """The control: let the answer out, then charge, as one would who fears to charge for nothing.
+
+    Who dies in the last stage has let an answer out and has not begun to charge.
+    """
     desk.enter(0)
     answer = _compute()
     desk.enter(2)
     desk.let_out(answer)
     desk.enter(3)
+    desk.enter(0)
     charge = ledger.decide("charge", charging(), key=desk.key)
     ledger.keep_answer(charge, answer)
     desk.enter(1)
