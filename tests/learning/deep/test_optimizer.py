@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import warnings
 from itertools import pairwise
 
 import pytest
@@ -437,3 +438,37 @@ def test_a_run_is_the_loop_over_its_batches(physical):
                     optimizer.step(losses(rows, targets))
         found.append(model.weight.detach())
     assert torch.equal(*found)
+
+
+def test_a_loop_after_the_last_step_is_warned_of():
+    optimizer, model = small_run(steps=2)
+    train(optimizer, model)
+    with pytest.warns(UserWarning, match="all 2 steps were taken before"):
+        train(optimizer, model)
+    assert optimizer.taken == 2
+
+
+@pytest.mark.parametrize("way", ["loop", "run"])
+def test_schedulers_follow_steps_without_a_warning(way):
+    optimizer, model = small_run(steps=3)
+    scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1, gamma=0.5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        if way == "run":
+            for _ in optimizer.run(lambda *batch: losses_of(model, batch)):
+                scheduler.step()
+        else:
+            for batch in optimizer.batches():
+                optimizer.step(losses_of(model, batch))
+                if optimizer.has_updated:
+                    scheduler.step()
+    assert optimizer.param_groups[0]["lr"] == 0.1 / 8
+
+
+def test_losses_that_were_passed_backward_are_refused():
+    optimizer, model = small_run()
+    batches = optimizer.batches()
+    losses = losses_of(model, next(batches))
+    losses.mean().backward()
+    with pytest.raises(ParameterError, match=r"passed backward before.*without backward"):
+        optimizer.step(losses)

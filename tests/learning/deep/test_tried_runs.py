@@ -111,8 +111,8 @@ def test_losses_may_write_to_rows_and_take_them_apart(kind):
         return losses_of(model, (batch["rows"], targets))
 
     by_run(optimizer, losses)
-    assert len(seen) == 3 + 4
-    assert min(seen) == max(seen)
+    assert len(seen) == 3 + 4 + 4
+    assert min(seen) > max(seen) / 100  # never divided twice; in other company the largest may be gone
 
 
 @pytest.mark.parametrize("shape", [(), (4, 2)])

@@ -104,6 +104,10 @@ class ExampleRows:
                 is_only=len(starts) == 1,
             )
 
+    def blanks(self) -> Any:
+        """Return a batch of padding alone."""
+        return self._read(np.zeros(0, np.int64))
+
     def _read(self, places: Integers) -> Any:
         missing = self._size - len(places)
         if self._tensors is not None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from math import inf
 from typing import Any, NoReturn, cast
+from warnings import warn
 
 import torch
 from torch import Tensor, nn
@@ -35,8 +36,7 @@ from discreet.learning.deep.step_parts import (
 from discreet.learning.deep.watching.book import Book
 from discreet.learning.deep.watching.held_model import HeldModel
 from discreet.learning.deep.watching.traced_batch import BatchReader, Compiler
-from discreet.noise import current
-from discreet.noise import is_private as is_private_result
+from discreet.noise import current, is_private
 from discreet.privacy.events import Event
 from discreet.privacy.rational import Number
 
@@ -44,7 +44,6 @@ __all__ = ["PrivateOptimizer"]
 
 _MOST_COUNTED = 256  # batches whose examples that were left out have not been read from the device
 _BATCHES_BEFORE_CAPTURE = 3  # in which libraries of the accelerator set themselves up
-
 _PLAN = "is fixed when training starts: the noise was chosen for it"
 
 
@@ -180,6 +179,8 @@ class PrivateOptimizer(torch.optim.Optimizer):
         """
         if self._is_drawing:
             raise ParameterError("batches", "are being drawn already", "one loop over them at a time")
+        if self._taken >= self._plan.steps:
+            warn(f"all {self._taken} steps were taken before: the model does not change", stacklevel=2)
         self._is_drawing = True
         try:
             while self._taken < self._plan.steps:
@@ -277,6 +278,8 @@ class PrivateOptimizer(torch.optim.Optimizer):
                 return losses
 
             self._book.try_out(compute, self._shards.tried(batch.weights))
+            if self._processes.is_alone:
+                reader.compare(rows, self._rows.blanks, batch.weights)
             self._book.open()
         if reader.traced is None:
             self._add(reader.losses(rows))
@@ -349,7 +352,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
             parameter.grad = self._shards.shard(mean, parameter)
         self._inner.step()
         self._inner.zero_grad(set_to_none=True)
-        self._sum = None
+        self._sum, self._opt_called = None, True  # which schedulers of `run` look for
 
     def close(self) -> None:
         """End the run: remove the hooks from the model, and close the journal."""
@@ -393,4 +396,4 @@ class PrivateOptimizer(torch.optim.Optimizer):
 
 def _draws_privately() -> bool:
     """Whether what is drawn now comes from the operating system, and is not replayed."""
-    return is_private_result(current().mark(0))
+    return is_private(current().mark(0))

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from discreet.noise import current, uniform_below
 
-__all__ = ["SecretRandomness"]
+__all__ = ["SecretRandomness", "generator_states", "set_generators"]
 
 _WORDS = slice(24, 24 + 8 * 624)  # of the state of PyTorch's generator: 624 words of 32 bits, in 8 bytes each
 
@@ -35,7 +35,7 @@ class SecretRandomness:
         A seed has 32 bits on the processor, few enough to try all of them; so the whole state is drawn.
         """
         self.leave()
-        self._outside = _states()
+        self._outside = generator_states()
         source = current()
         state = torch.Generator().get_state()
         state.numpy()[_WORDS].view(np.uint64)[:] = source.words(312).view(np.uint32)
@@ -47,14 +47,14 @@ class SecretRandomness:
     def enter(self) -> None:
         """Go on with the secret state."""
         if self._outside is None:
-            self._outside = _states()
-            _restore(self._secret)
+            self._outside = generator_states()
+            set_generators(self._secret)
 
     def leave(self) -> None:
         """Put the state outside back."""
         if self._outside is not None:
-            self._secret = _states()
-            _restore(self._outside)
+            self._secret = generator_states()
+            set_generators(self._outside)
             self._outside = None
 
 
@@ -68,13 +68,14 @@ def _seeded_devices() -> list[Callable[[int], object]]:
     return found
 
 
-def _states() -> list[Tensor]:
-    """Return the states of the generators of the processor and of all devices in use."""
+def generator_states() -> list[Tensor]:
+    """Return the states of the generators of the processor and of all devices in use that have one."""
     devices = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
     return [torch.get_rng_state(), *devices]
 
 
-def _restore(states: list[Tensor]) -> None:
+def set_generators(states: list[Tensor]) -> None:
+    """Put the states of the generators back."""
     torch.set_rng_state(states[0])
     for device, state in enumerate(states[1:]):
         torch.cuda.set_rng_state(state, device)

@@ -14,6 +14,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from discreet.errors import ParameterError
+
 __all__ = ["Backward", "first_places", "hand_over_slopes", "run_once"]
 
 Edges = Sequence[Any]
@@ -94,6 +96,12 @@ def hand_over_slopes(
     ]
     try:
         slopes = iter(backward(loss, edges))
+    except RuntimeError as error:
+        if "second time" not in str(error):
+            raise
+        raise ParameterError(
+            "losses", "were passed backward before", "optimizer.step(losses) alone, without backward()"
+        ) from error
     finally:
         for handle in handles:
             handle.remove()

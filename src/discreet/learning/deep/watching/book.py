@@ -41,6 +41,7 @@ from discreet.learning.deep.watching.layer_calls import (
     keep_all,
     noted_call,
 )
+from discreet.learning.deep.watching.model_hooks import ModelHook
 from discreet.learning.deep.watching.passed_parameters import refuse_passed_parameters
 from discreet.learning.deep.whole_modules import tensors_of, uses_of_whole
 
@@ -152,14 +153,14 @@ class Book:
             records = (torch.compiler.is_compiling() and self._hidden) or self._records
             return records[place](args, kwargs, returned)
 
-        return watch
+        return ModelHook(watch)
 
     def _caster(self, cast: Callable[[Tensor], Tensor]) -> Callable[..., Any]:
         def give(module: nn.Module, args: Any) -> Any:
             is_one = self._is_open and len(args) == 1 and isinstance(args[0], Tensor)
             return (cast(args[0]),) if is_one else None
 
-        return give
+        return ModelHook(give)
 
     @property
     def is_tried(self) -> bool:

@@ -26,6 +26,7 @@ from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse, Use
 from discreet.learning.deep.watching.book import Book
 from discreet.learning.deep.watching.channels_last import laid_channels_last
 from discreet.learning.deep.watching.layer_calls import Keep, Kept, LayerCall, keep_all
+from discreet.learning.deep.watching.other_company import refuse_company
 from discreet.learning.deep.watching.released_inputs import release_inputs
 from discreet.learning.deep.watching.shared_statistics import share_statistics
 from discreet.learning.deep.watching.written_graphs import without_writes
@@ -203,6 +204,12 @@ class BatchReader:
     ) -> None:
         self._model, self._book, self._losses, self._compiler = model, book, losses, compiler
         self.traced: TracedBatch | None = None
+        self._is_compared = False
+
+    def compare(self, rows: Any, blanks: Callable[[], Any], weights: Tensor) -> None:
+        """Refuse losses that change with the values of other examples, by the first batch that can tell."""
+        if not self._is_compared:
+            self._is_compared = refuse_company(self.losses, rows, blanks, weights)
 
     def begin(self, rows: Any, shortened: Callable[[Use], Use]) -> bool:
         """Compile batches of these shapes, and return whether this begins now; parameters as `TracedBatch`.
