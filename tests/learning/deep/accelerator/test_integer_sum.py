@@ -141,6 +141,75 @@ def test_no_example_is_longer_than_its_weight(exponents, positions, cancels, see
         assert square(found) <= (max(weights) * longest() + 1) ** 2
 
 
+def use_of(kind, generator, exponent):
+    """A use of a matrix of 3 by 4, of two examples."""
+    if kind == "table":
+        index = torch.randint(0, 3, (2, 5), generator=generator)
+        slopes = torch.randn(2, 5, 4, generator=generator) * 2.0**exponent
+        return LookupUse(index.to(DEVICE), slopes.to(DEVICE), 3)
+    if kind == "rows":
+        return RowsUse((torch.randn(2, 12, generator=generator) * 2.0**exponent).to(DEVICE))
+    left = torch.randn(2, int(kind), 3, generator=generator) * 2.0**exponent
+    return OuterUse(left.to(DEVICE), torch.randn(2, int(kind), 4, generator=generator).to(DEVICE))
+
+
+def turned_around(use, near):
+    """The same use with the other sign, and a little off."""
+    if isinstance(use, LookupUse):
+        return LookupUse(use.index, -use.slopes * (1 + near), use.rows)
+    if isinstance(use, RowsUse):
+        return RowsUse(-use.rows * (1 + near))
+    return OuterUse(-use.left * (1 + near), use.right)
+
+
+KINDS_OF_USES = ["1", "2", "5", "table", "rows"]
+
+
+@given(
+    kinds=st.lists(st.sampled_from(KINDS_OF_USES), min_size=1, max_size=3),
+    exponent=st.sampled_from([0, 8, 30, 60, 100]),
+    near=st.sampled_from([0, 1e-6, 1e-3, 0.03]),
+    seed=st.integers(0, 2**31),
+)
+@settings(max_examples=examples(60), deadline=None)
+def test_uses_that_cancel_make_no_example_longer_than_its_weight(kinds, exponent, near, seed):
+    generator = torch.Generator().manual_seed(seed)
+    uses = [use_of(kind, generator, exponent) for kind in kinds]
+    uses += [turned_around(uses[0], near)]
+    weights, alone = [1.0, 0.3], []
+    for place in range(2):
+        only = [weight * (other == place) for other, weight in enumerate(weights)]
+        alone.append(summed([torch.zeros(3, 4, device=DEVICE)], [uses], only)[0])
+        assert square(alone[-1]) <= (Fraction(weights[place]) * longest() + 1) ** 2
+    together, _ = summed([torch.zeros(3, 4, device=DEVICE)], [uses], weights)
+    assert together == [sum(values) for values in zip(*alone, strict=True)]
+
+
+@pytest.mark.parametrize("kind", ["table", "5"])
+def test_without_a_limit_uses_that_cancel_would_be_too_long(kind, monkeypatch):
+    """Planted: a product of each use is rounded as if the norm of all bounded it."""
+    monkeypatch.setattr(integer_sum, "joined_forms", lambda forms: forms)
+    monkeypatch.setattr(integer_rows._PositionsForm, "most_beside_others", lambda form: None)
+    first = OuterUse(torch.ones(1, 2, 3, device=DEVICE), torch.ones(1, 2, 4, device=DEVICE))
+    index = torch.arange(3, device=DEVICE).repeat(2)[None]
+    table = LookupUse(index, torch.full((1, 6, 4), -1.01, device=DEVICE), 3)
+    other = table if kind == "table" else turned_around(first, 0.01)
+    found, _ = summed([torch.zeros(3, 4, device=DEVICE)], [[first, other]], [1.0])
+    assert square(found) > (2 * longest()) ** 2
+
+
+def test_uses_over_positions_are_one_sum_which_may_cancel():
+    """A layer of which the difference of two calls is taken has nearly the length of its bound."""
+    first = OuterUse(torch.randn(1, 3, 16, device=DEVICE), torch.randn(1, 3, 16, device=DEVICE))
+    uses = [[first, turned_around(first, 0.1)]]
+    found, _ = summed([torch.zeros(16, 16, device=DEVICE)], uses, [1.0])
+    assert square(found) > (0.9 * longest(size=256)) ** 2
+    many = OuterUse(torch.ones(1, 2**12, 3, device=DEVICE), torch.ones(1, 2**12, 4, device=DEVICE))
+    forms = [integer_rows.integer_form(many) for _ in range(3)]
+    assert len(integer_rows.joined_forms(forms[:2])) == 1
+    assert integer_rows.joined_forms(forms) == forms, "more positions than are proven"
+
+
 def test_without_room_for_rounding_an_example_would_be_too_long(monkeypatch):
     monkeypatch.setattr(integer_sum, "_roundings", lambda found: ([], 0.0))
     # Rounded up in every coordinate: the bound over the root of their number has such a fraction.
@@ -243,8 +312,8 @@ def test_uses_of_a_parameter_round_to_the_same_side_and_parameters_at_right_angl
     some = [integer_sum._Parameters([place], [form] * uses) for place, uses in ((0, 3), (1, 1))]
     mixed = integer_sum._Parameters([2], [form, single])
     roundings, rounding = integer_sum._roundings([*some, mixed])
-    assert rounding == pytest.approx(10 * form.rounding() ** 2)
-    assert [one.tolist() for one in roundings] == [(single.rounding() + form.rounding()).tolist()]
+    assert rounding == pytest.approx((3 * form.rounding() + 3 * 2**6) ** 2 + form.rounding() ** 2)
+    assert [one.tolist() for one in roundings] == [(single.rounding() + form.rounding() + 2 * 2**6).tolist()]
 
 
 def test_a_sum_is_cleared():

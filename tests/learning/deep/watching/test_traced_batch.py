@@ -10,7 +10,7 @@ from torch import nn
 from torch.nn import functional
 
 from discreet.errors import ParameterError
-from discreet.learning.deep.accelerator.integer_rows import in_short_floats
+from discreet.learning.deep.accelerator.example_products import in_short_floats
 from discreet.learning.deep.clipping import AdaptiveClipping
 from discreet.learning.deep.private_epochs import private_epochs
 from discreet.learning.deep.uses import RowsUse

@@ -21,11 +21,13 @@ from discreet.learning.deep.accelerator.grid_sizes import block_count, next_powe
 from discreet.learning.deep.accelerator.noisy_sums import add_sum_to_noise, in_steps
 from discreet.learning.deep.accelerator.product_kernels import tile_of_program
 from discreet.learning.deep.accelerator.quick_launches import launched_quickly
+from discreet.learning.deep.uses import LookupUse, OuterUse, Use
 
 __all__ = [
     "MOST_EXAMPLES",
     "add_products",
     "common_short_kind",
+    "in_short_floats",
     "look_up_squares_from_above",
     "release_products",
     "short_rows",
@@ -88,6 +90,16 @@ def shortened(values: Tensor, *, may_share: bool) -> Tensor:
 def common_short_kind(*values: Tensor) -> torch.dtype:
     """Return the floats of 16 bits that all are rounded to: bfloat16, unless all are of the other kind."""
     return torch.float16 if all(one.dtype == torch.float16 for one in values) else torch.bfloat16
+
+
+def in_short_floats(use: Use) -> Use:
+    """Return a use in the numbers that its form has, if these are floats of 16 bits, where they may be."""
+    if isinstance(use, OuterUse) and use.positions > 1:
+        kind = common_short_kind(use.left, use.right)
+        return OuterUse(use.left.to(kind), use.right.to(kind))
+    if isinstance(use, LookupUse):
+        return LookupUse(use.index, use.slopes.to(common_short_kind(use.slopes)), use.rows)
+    return use
 
 
 def _aligned(values: Tensor, kind: torch.dtype, *, may_share: bool) -> Tensor:

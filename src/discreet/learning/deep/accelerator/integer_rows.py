@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from math import ceil, log2, prod
 
 import torch
@@ -24,7 +25,6 @@ from discreet.learning.deep.accelerator.convolution_uses import PatchesUse, TapR
 from discreet.learning.deep.accelerator.example_products import (
     MOST_EXAMPLES,
     add_products,
-    common_short_kind,
     look_up_squares_from_above,
     release_products,
     shorten,
@@ -42,12 +42,17 @@ from discreet.learning.deep.accelerator.row_sum import (
 from discreet.learning.deep.accelerator.side_streams import is_recording
 from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse, TurnedRowsUse, Use
 
-__all__ = ["IntegerForm", "in_short_floats", "integer_form"]
+__all__ = ["MOST_POSITIONS", "IntegerForm", "integer_form", "joined_forms"]
 
+MOST_POSITIONS = 2**13
+"""Of an example, over which a sum is proven."""
 _HALF = 0.51
 """Of a unit: how far rounding is from the exact product at most (lemma 2)."""
 _UNIT = 8
 """Log2 of a unit of H where positions are added up: integers below 2^30 are at most 2^22 units."""
+_MOST_UNITS = 2.0**22 - 1
+"""How many an example may have of them."""
+_LEAST_SQUARE = 2.0**-200  # coefficients are at most 2^58
 _SHORT_FLOATS = 1.01 * 2.0**-14
 """Rounding of a squared norm and of products of 16-bit floats, in units of the squared mass (lemma 1)."""
 _MOST_BITS = 30
@@ -86,6 +91,10 @@ class IntegerForm(ABC):
     @abstractmethod
     def most(self) -> Tensor | None:
         """For each example, the largest c for which H can be written; None if there is no limit."""
+
+    def most_beside_others(self) -> Tensor | None:
+        """The same of one of several uses, which may cancel: their norm says nothing of one alone."""
+        return self.most()
 
     @abstractmethod
     def add_to(self, total: Tensor, coefficients: Tensor) -> None:
@@ -289,15 +298,22 @@ class _PositionsForm(IntegerForm):
         return self.use.mass()
 
     def squares(self) -> list[Tensor]:
+        return [self._squares]
+
+    @cached_property
+    def _squares(self) -> Tensor:
         slopes, inputs = self.use.left, self.use.right
         share = _SHORT_FLOATS + (slopes.shape[2] + inputs.shape[2] + 2 * self.use.positions) * 2.0**-30
-        return [squares_from_above(slopes, inputs, share)]
+        return squares_from_above(slopes, inputs, share)
 
     def rounding(self) -> float:
         return _HALF * 2**_UNIT * (self.use.left.shape[2] * self.use.right.shape[2]) ** 0.5
 
     def most(self) -> None:
         return None
+
+    def most_beside_others(self) -> Tensor:
+        return _MOST_UNITS * 2**_UNIT / self._squares.sum(1).clamp(min=_LEAST_SQUARE).sqrt()
 
     def add_to(self, total: Tensor, coefficients: Tensor) -> None:
         add_products(total, self.use.left, self.use.right, coefficients, _UNIT)
@@ -360,14 +376,19 @@ def integer_form(use: Use, grid_shift: int = 0) -> IntegerForm:
     return _RowForm(use)
 
 
-def in_short_floats(use: Use) -> Use:
-    """Return a use in the numbers that its form has, if these are floats of 16 bits, where they may be."""
-    if isinstance(use, OuterUse) and use.positions > 1:
-        kind = common_short_kind(use.left, use.right)
-        return OuterUse(use.left.to(kind), use.right.to(kind))
-    if isinstance(use, LookupUse):
-        return LookupUse(use.index, use.slopes.to(common_short_kind(use.slopes)), use.rows)
-    return use
+def joined_forms(forms: list[IntegerForm]) -> list[IntegerForm]:
+    """Return the forms of one parameter, with all that are sums over positions as one, if these are few.
+
+    What cancels between uses then cancels before it is rounded.
+    """
+    sums = [form.use for form in forms if type(form) is _PositionsForm]
+    if len(sums) < 2 or sum(use.positions for use in sums) > MOST_POSITIONS:
+        return forms
+    left, right = torch.cat([use.left for use in sums], 1), torch.cat([use.right for use in sums], 1)
+    return [
+        *(form for form in forms if type(form) is not _PositionsForm),
+        integer_form(OuterUse(left, right)),
+    ]
 
 
 def _as_floats(values: Tensor) -> Tensor:

@@ -17,7 +17,13 @@ from discreet.learning.deep.accelerator.coefficients import bounded_norms, coeff
 from discreet.learning.deep.accelerator.convolution_uses import ImagesUse, PatchesUse
 from discreet.learning.deep.accelerator.device_noise import DeviceNoise
 from discreet.learning.deep.accelerator.device_plan import DevicePlan
-from discreet.learning.deep.accelerator.integer_rows import IntegerForm, in_short_floats, integer_form
+from discreet.learning.deep.accelerator.example_products import in_short_floats
+from discreet.learning.deep.accelerator.integer_rows import (
+    MOST_POSITIONS,
+    IntegerForm,
+    integer_form,
+    joined_forms,
+)
 from discreet.learning.deep.accelerator.noisy_sums import release_sums
 from discreet.learning.deep.accelerator.side_streams import SideStreams, is_recording
 from discreet.learning.deep.clipping import AdaptiveClipping
@@ -29,8 +35,10 @@ __all__ = ["IntegerSum", "MeasuredBatch"]
 
 _BETWEEN = 2.0**-14
 """Rounding of what several uses of a parameter add up to, in units of its squared mass (lemma 1)."""
+_OF_A_USE = 2.0**6
+"""Rounding of products of floats by one of several uses, which their norm does not bound (lemma 2)."""
 _ALIGNED = 32  # numbers, to a multiple of which the noise of each parameter begins
-_MOST_POSITIONS, _MOST_COLUMNS, _MOST_SIZE = 2**13, 2**17, 2**28  # for which the constants are proven
+_MOST_COLUMNS, _MOST_SIZE = 2**17, 2**28  # for which the constants are proven
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +51,12 @@ class _Parameters:
 
     places: list[int]
     forms: list[IntegerForm]
+
+    def limits(self) -> list[Tensor]:
+        """Return what no coefficient may exceed."""
+        is_alone = len(self.forms) == 1
+        found = [form.most() if is_alone else form.most_beside_others() for form in self.forms]
+        return [most for most in found if most is not None]
 
     @property
     def is_released_in_place(self) -> bool:
@@ -144,7 +158,7 @@ class IntegerSum:
                 longest=self._integers,
                 roundings=roundings,
                 rounding=rounding,
-                limits=[most for one in group for form in one.forms if (most := form.most()) is not None],
+                limits=[most for parameters in group for most in parameters.limits()],
             )
             measured.append((group, found))
         count = None
@@ -292,7 +306,7 @@ class IntegerSum:
     def _check_size(self, use: Use) -> None:
         """Refuse what the constants are not proven for."""
         use = use.in_order_of_patches if isinstance(use, PatchesUse) else use
-        if isinstance(use, OuterUse | LookupUse) and use.positions > _MOST_POSITIONS:
+        if isinstance(use, OuterUse | LookupUse) and use.positions > MOST_POSITIONS:
             raise ParameterError("model", "has a layer of too many positions", "at most 8192 an example")
         if isinstance(use, OuterUse) and use.right.shape[2] > _MOST_COLUMNS:
             raise ParameterError("model", "has a layer of too many inputs", "at most 2^17")
@@ -313,7 +327,8 @@ class IntegerSum:
             elif len(uses[place]) == 1 and isinstance(uses[place][0], RowsUse):
                 rows.append((place, uses[place][0]))
             else:
-                found.append(_Parameters([place], [self._form_of(use) for use in uses[place]]))
+                forms = joined_forms([self._form_of(use) for use in uses[place]])
+                found.append(_Parameters([place], forms))
         for kind in {use.rows.dtype: None for _, use in rows}:
             some = [(place, use.rows) for place, use in rows if use.rows.dtype == kind]
             values = torch.cat([one for _, one in some], 1) if len(some) > 1 else _own(some[0][1])
@@ -358,7 +373,9 @@ def _roundings(found: list[_Parameters]) -> tuple[list[Tensor], float]:
     """Return how far rounding may move each example in some parameters, and the square for all others."""
     roundings, rounding = [], 0.0
     for forms in (parameters.forms for parameters in found if parameters.forms):
-        each = reduce(add, (form.rounding() for form in forms))
+        each = reduce(add, (form.rounding() for form in forms)) + (
+            _OF_A_USE * len(forms) if len(forms) > 1 else 0
+        )
         if isinstance(each, Tensor):
             roundings.append(each)
         else:
