@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import math
+import pickle
 import warnings
 from itertools import pairwise
 
@@ -472,3 +474,59 @@ def test_losses_that_were_passed_backward_are_refused():
     losses.mean().backward()
     with pytest.raises(ParameterError, match=r"passed backward before.*without backward"):
         optimizer.step(losses)
+
+
+def test_steps_of_a_checkpoint_from_before_the_journal_are_recorded_in_it(tmp_path):
+    optimizer, model = small_run(steps=9)
+    batches = optimizer.batches()
+    while optimizer.taken < 5 or not optimizer.has_updated:
+        optimizer.step(losses_of(model, next(batches)))
+    batches.close()
+    state = optimizer.state_dict()
+    optimizer.close()
+    for expected in (5, 7):  # killed after two steps more, then loaded again
+        again, model = small_run(model, steps=9, record=tmp_path / "journal")
+        again.load_state_dict(state)
+        assert again.taken == expected
+        batches = again.batches()
+        while again.taken < expected + 2 or not again.has_updated:
+            again.step(losses_of(model, next(batches)))
+        batches.close()
+        again.close()
+    last, _ = small_run(model, steps=9, record=tmp_path / "journal")
+    assert last.taken == 9
+
+
+def test_only_noisy_gradients_are_used():
+    """What a plain backward pass has left in a frozen parameter, or in one that is unfrozen, is not."""
+    model = nn.Sequential(nn.Linear(3, 2), nn.Linear(2, 1))
+    data = linear_data()
+    losses_of(model, data).sum().backward()
+    model[0].requires_grad_(False)
+    before = model[0].weight.detach().clone()
+    optimizer, _ = small_run(model, data)
+    for batch in optimizer.batches():
+        optimizer.step(losses_of(model, batch))
+    assert all(parameter.grad is None for parameter in model.parameters())
+    assert torch.equal(model[0].weight, before)
+
+
+@pytest.mark.parametrize("compiler", [None, lambda graph: graph])
+def test_a_run_that_was_closed_takes_no_more_steps(tmp_path, compiler):
+    optimizer, model = small_run(steps=9, record=tmp_path / "journal")
+    steps = optimizer.run(lambda *batch: losses_of(model, batch), compiler=compiler)
+    assert [next(steps) for _ in range(4)] == [1, 2, 3, 4]
+    optimizer.close()
+    with pytest.raises(ParameterError, match="after close"):
+        next(steps)
+    again, _ = small_run(model, steps=9, record=tmp_path / "journal")
+    assert again.taken == optimizer.taken == 4
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_an_optimizer_is_not_copied_and_goes_on(copied):
+    optimizer, model = small_run()
+    with pytest.raises(TypeError, match="cannot be copied"):
+        copied(optimizer)
+    train(optimizer, model)
+    assert optimizer.taken == 3

@@ -13,7 +13,6 @@ from torch import Tensor, nn
 
 from discreet.accounting.epsilon_and_delta import epsilon as tight_epsilon
 from discreet.accounting.ladder import Ladder, ladder
-from discreet.array_types import Integers
 from discreet.errors import ParameterError
 from discreet.learning.deep.accelerator.captured_batch import can_be_captured
 from discreet.learning.deep.accelerator.device_plan import DevicePlan
@@ -35,6 +34,7 @@ from discreet.learning.deep.step_parts import (
 )
 from discreet.learning.deep.watching.book import Book
 from discreet.learning.deep.watching.held_model import HeldModel
+from discreet.learning.deep.watching.left_out import LeftOut
 from discreet.learning.deep.watching.traced_batch import BatchReader, Compiler
 from discreet.noise import current, is_private
 from discreet.privacy.events import Event
@@ -42,7 +42,6 @@ from discreet.privacy.rational import Number
 
 __all__ = ["PrivateOptimizer"]
 
-_MOST_COUNTED = 256  # batches whose examples that were left out have not been read from the device
 _BATCHES_BEFORE_CAPTURE = 3  # in which libraries of the accelerator set themselves up
 _PLAN = "is fixed when training starts: the noise was chosen for it"
 
@@ -55,14 +54,8 @@ class PrivateOptimizer(torch.optim.Optimizer):
 
     Attributes
     ----------
-    plan : TrainingPlan or EpochPlan
-        The public numbers of the run.
-    taken : int
-        How many steps have been recorded.
     has_updated : bool
         Whether the last call of `step` changed the model: the last batch of a step does.
-    left_out : list of int
-        Which examples had gradients that are not finite, and counted as zero. Private: do not publish it.
     """
 
     def __init__(
@@ -95,10 +88,9 @@ class PrivateOptimizer(torch.optim.Optimizer):
         self._sum: GradientSum | None = None
         self._batch: PhysicalBatch | None = None
         self._held = HeldModel(model, self._parameters, shards)
-        self._is_drawing = self.has_updated = False
+        self._is_drawing = self._is_closed = self.has_updated = False
         self._randomness = SecretRandomness()
-        self._left_out: list[int] = []
-        self._counted: list[tuple[Integers, Tensor]] = []
+        self._left_out = LeftOut()
 
     @property
     def param_groups(self) -> Any:
@@ -122,6 +114,9 @@ class PrivateOptimizer(torch.optim.Optimizer):
     def add_param_group(self, param_group: Any) -> NoReturn:
         """Refuse: the noise was chosen for the parameters that were there."""
         raise ParameterError("param_group", "is added to a run that has started", "dp.learning.private again")
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("a private optimizer cannot be copied: both would take the steps of one record")
 
     def __repr__(self) -> str:
         plan, spent = self._plan, self._taken
@@ -184,6 +179,8 @@ class PrivateOptimizer(torch.optim.Optimizer):
         self._is_drawing = True
         try:
             while self._taken < self._plan.steps:
+                if self._is_closed:
+                    raise ParameterError("batches", "are drawn after close()", "dp.learning.private again")
                 if self._record is not None and self._taken % self._plan.steps_per_charge == 0:
                     self._record.charge(self._plan.event_of_charge)
                 self._taken += 1
@@ -321,18 +318,14 @@ class PrivateOptimizer(torch.optim.Optimizer):
             self._update(total)
 
     def _end_batch(self, batch: PhysicalBatch, counted: Tensor) -> None:
-        self._counted.append((batch.places, counted[: len(batch.places)]))
-        if len(self._counted) >= _MOST_COUNTED:
-            self._left_out = self.left_out
+        self._left_out.note(batch.places, counted)
         self._randomness.leave()
         self._batch, self.has_updated = None, batch.is_last
 
     @property
     def left_out(self) -> list[int]:
         """Which examples had gradients that are not finite, and counted as zero. Private."""
-        read, self._counted = self._counted, []
-        self._left_out += [place for places, kept in read for place in places[~kept.cpu().numpy()].tolist()]
-        return self._left_out
+        return self._left_out.places()
 
     def _update(self, total: GradientSum) -> None:
         total.add_up(self._processes)
@@ -348,10 +341,12 @@ class PrivateOptimizer(torch.optim.Optimizer):
         # Every process adds to the total, whatever it knows already: one that did not would keep all waiting.
         self._is_private = self._processes.total(int(not (self._is_private and is_private))) == 0
         self._shards.let_go()
+        self._inner.zero_grad(set_to_none=True)  # what else has a gradient would learn without noise
         for parameter, mean in zip(self._parameters, means, strict=True):
             parameter.grad = self._shards.shard(mean, parameter)
         self._inner.step()
-        self._inner.zero_grad(set_to_none=True)
+        for parameter in self._parameters:
+            parameter.grad = None
         self._sum, self._opt_called = None, True  # which schedulers of `run` look for
 
     def close(self) -> None:
@@ -359,7 +354,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
         self._book.close()
         if hasattr(self._record, "close") and not hasattr(self._record, "rows"):  # a permit's owner closes it
             self._record.close()  # type: ignore[union-attr]
-        self._record = None
+        self._record, self._is_closed = None, True
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state of the optimizer inside, and the account in plain numbers and text."""
@@ -389,6 +384,9 @@ class PrivateOptimizer(torch.optim.Optimizer):
             raise ParameterError("state_dict", "is loaded in the middle of a step", "loaded before batches()")
         self._inner.load_state_dict(state_dict["optimizer"])
         charges = -(-int(account["taken"]) // self._plan.steps_per_charge)
+        recorded = getattr(self._record, "taken", charges)  # by a journal; the ledger of a permit has its own
+        for _ in range(charges - recorded):
+            self._record.charge(self._plan.event_of_charge)  # type: ignore[union-attr]
         self._taken = max(self._taken, charges * self._plan.steps_per_charge)
         self._bound = float(account["bound"])
         self._is_private = self._is_private and bool(account["is_private"])
