@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 from torch import nn
+from torch.utils.data import Subset, TensorDataset
 
 from discreet.errors import ParameterError
 from discreet.learning.deep.beginning import batch_reader, begin, opened_record
@@ -31,6 +32,13 @@ def test_numbers_that_do_not_fit_are_refused(wrong, name):
     with pytest.raises(ParameterError) as caught:
         begun(**wrong)
     assert caught.value.parameter == name
+
+
+def test_an_example_that_is_named_twice_needs_an_owner():
+    twice = Subset(TensorDataset(torch.zeros(10, 3)), [0, 1, 2, 0])
+    with pytest.raises(ParameterError, match="people are missing"):
+        begun(twice)
+    assert begun(twice, people=[7, 8, 9, 7]).population == 3
 
 
 def test_batches_suit_the_plan():

@@ -13,7 +13,7 @@ from torch import nn
 from discreet.errors import ParameterError
 from discreet.learning.deep.clipping import Clipping, stated_clipping
 from discreet.learning.deep.epoch_plan import EpochPlan
-from discreet.learning.deep.example_rows import ExampleRows, length_of
+from discreet.learning.deep.example_rows import ExampleRows, has_repeats, length_of
 from discreet.learning.deep.journal import Journal
 from discreet.learning.deep.optimizer import PrivateOptimizer
 from discreet.learning.deep.plan import TrainingPlan
@@ -70,6 +70,12 @@ def begin(
     held = whole(examples, "examples_per_person", least=1)
     if people is None and held > 1:
         raise ParameterError("people", "are missing", "whose each example is, with examples_per_person")
+    if people is None and has_repeats(data):
+        raise ParameterError(
+            "people",
+            "are missing: a Subset names an example twice, which would be two people's",
+            "whose each example is, or a Subset of different examples",
+        )
     sampler = PeopleSampler(length, people, held)
     everybody = processes.total(sampler.people)
     if population is not None and everybody > whole(population, "population", least=1):
