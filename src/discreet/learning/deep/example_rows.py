@@ -274,7 +274,7 @@ def _below_subsets(data: Any) -> tuple[Any, Integers | None]:
     """
     rows: Integers | None = None
     while isinstance(data, Subset) and type(data).__getitem__ is Subset.__getitem__:
-        length, held = len(data.dataset), np.asarray(data.indices)  # type: ignore[arg-type]
+        length, held = len(data.dataset), np.asarray(data.indices)
         if held.ndim != 1 or (held.dtype.kind not in "iu" and len(held)):
             break
         own = held.astype(np.int64)
