@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
+from torch.nn.parallel import DistributedDataParallel
 
 from discreet.errors import ParameterError
 from discreet.learning.deep.clipping import Clipping, stated_clipping
@@ -61,6 +62,12 @@ def begin(
     """Check what was given to `private` or `private_epochs`."""
     if not isinstance(model, nn.Module):
         raise ParameterError("model", "is not a module", "a torch.nn.Module")
+    if group is None and any(isinstance(part, DistributedDataParallel) for part in model.modules()):
+        raise ParameterError(
+            "group",
+            "is missing: the model is one of DistributedDataParallel, and each process would train its own",
+            "group=torch.distributed.group.WORLD",
+        )
     processes = Processes(group)
     shards = ShardedParameters(model, processes)
     _check_optimizer(optimizer, model)
