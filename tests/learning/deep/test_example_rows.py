@@ -296,9 +296,10 @@ def test_losses_of_other_shapes_are_refused_with_the_line_that_mends_them():
         (losses[:4, None], r"have shape \(4, 1\), and .* shape \(4,\).*losses.flatten\(1\).mean\(1\)"),
         (losses.reshape(4, 3, 2), r"have shape \(4, 3, 2\).*losses.flatten\(1\).mean\(1\)"),
         (losses[:12], r"have shape \(12,\).*losses.reshape\(4, -1\).mean\(1\)"),
+        (losses[:4, None] - losses[:4], r"have shape \(4, 4\).*allowed: outputs and targets of one shape"),
         (losses[0], 'one number.*reduction="none"'),
-        (losses[:3], "another first axis than the batch"),
-        (losses[:0], "another first axis than the batch"),
+        (losses[:3], "first axis is not that of the batch, 4"),
+        (losses[:0], "first axis is not that of the batch, 4"),
         (None, "missing"),
     ]:
         with pytest.raises(ParameterError, match=message):

@@ -68,13 +68,17 @@ class PhysicalBatch:
         size = len(self.weights)
         wanted = f"and one for each example has shape ({size},)"
         if len(losses) == 0 or len(losses) % size:
-            problem = f"have another first axis than the batch, {wanted}"
+            problem = f"are not one for each example: their first axis is not that of the batch, {size}"
             raise ParameterError("losses", problem, f"{allowed}, of all examples, padding included")
-        line = (
-            "losses.flatten(1).mean(1)"
-            if len(losses) == size
-            else f"losses.reshape({size}, -1).mean(1), if those of an example are next to each other"
-        )
+        if size in losses.shape[1:]:
+            line = (
+                "outputs and targets of one shape, such as model(rows)[:, 0], if each example has met the "
+                "targets of all others; else losses.flatten(1).mean(1)"
+            )
+        elif len(losses) == size:
+            line = "losses.flatten(1).mean(1)"
+        else:
+            line = f"losses.reshape({size}, -1).mean(1), if those of an example are next to each other"
         raise ParameterError("losses", f"have shape {tuple(losses.shape)}, {wanted}", line)
 
 

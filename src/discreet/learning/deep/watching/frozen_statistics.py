@@ -51,7 +51,7 @@ class FrozenStatistics:
     Guarantee
     ---------
     After a call of `check` without an error, none of them has been called in training mode since the first
-    call of `hold`, by whatever part of the program, unless its own statistics were put back unseen.
+    call of `hold`, by whatever part of the program, unless `track_running_stats` was off meanwhile.
     """
 
     def __init__(self, model: nn.Module) -> None:
@@ -79,8 +79,7 @@ class FrozenStatistics:
                 "model",
                 "has a batch normalization whose statistics were written to since the run began, as every "
                 "call in training mode does: they would carry examples into checkpoints",
-                "evaluation mode in every call; dp.learning.private again if they were loaded; of a "
-                "DistributedDataParallel, broadcast_buffers=False",
+                "evaluation mode in every call; dp.learning.private again if they were loaded",
             )
 
     def _now(self) -> list[tuple[Any, int]]:
