@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import pytest
 import torch
-from torch import nn
+from torch import distributed, nn
+from torch.utils.data import Subset, TensorDataset
 
 from discreet.errors import ParameterError
 from discreet.learning.deep.beginning import batch_reader, begin, opened_record
 from discreet.learning.deep.plan import TrainingPlan
 
 
-def begun(data=None, **options):
-    model = nn.Linear(3, 1)
+def begun(data=None, model=None, **options):
+    model = model or nn.Linear(3, 1)
     stated = {"people": None, "examples": 1, "population": None, "clip": 1.0, "group": None} | options
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     return begin(optimizer, model, data or (torch.zeros(10, 3),), **stated)
@@ -31,6 +32,36 @@ def test_numbers_that_do_not_fit_are_refused(wrong, name):
     with pytest.raises(ParameterError) as caught:
         begun(**wrong)
     assert caught.value.parameter == name
+
+
+def test_an_example_that_is_named_twice_needs_an_owner():
+    twice = Subset(TensorDataset(torch.zeros(10, 3)), [0, 1, 2, 0])
+    with pytest.raises(ParameterError, match="people are missing"):
+        begun(twice)
+    assert begun(twice, people=[7, 8, 9, 7]).population == 3
+
+
+@pytest.fixture
+def connected(tmp_path):
+    distributed.init_process_group(
+        "gloo", store=distributed.FileStore(str(tmp_path / "store"), 1), rank=0, world_size=1
+    )
+    yield distributed.group.WORLD
+    distributed.destroy_process_group()
+
+
+def test_a_model_of_several_processes_needs_their_group(connected):
+    for model in (
+        nn.parallel.DistributedDataParallel(nn.Linear(3, 1)),
+        nn.Sequential(nn.Linear(3, 3), nn.parallel.DistributedDataParallel(nn.Linear(3, 1))),
+    ):
+        with pytest.raises(ParameterError, match=r"group=torch.distributed.group.WORLD"):
+            begun(model=model)
+        assert not begun(model=model, group=connected).processes.is_alone
+
+
+def test_a_process_among_others_may_train_alone(connected):
+    assert begun().processes.is_alone
 
 
 def test_batches_suit_the_plan():

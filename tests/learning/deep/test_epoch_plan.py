@@ -81,3 +81,10 @@ def test_numbers_that_do_not_fit_are_refused(wrong, name):
 def test_a_plan_is_plain_numbers():
     assert json.loads(json.dumps(plan().to_object())) == plan().to_object()
     assert plan().to_object() != plan(band=2).to_object()
+
+
+def test_an_epsilon_beyond_all_noise_is_refused_by_what_it_needs():
+    with pytest.raises(ParameterError, match=r"needs more noise than 10000 times.*at least"):
+        plan(epsilon=1e-9)
+    with pytest.raises(ParameterError, match=r"needs hardly any noise.*at most"):
+        plan(epsilon=10**12)

@@ -5,12 +5,22 @@ from __future__ import annotations
 from collections import UserDict
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 import torch
-from torch.utils.data import DataLoader, Dataset, IterableDataset, RandomSampler, TensorDataset
+from torch.utils.data import (
+    DataLoader,
+    Dataset,
+    IterableDataset,
+    RandomSampler,
+    Subset,
+    TensorDataset,
+    random_split,
+)
 
 from discreet.errors import ParameterError
-from discreet.learning.deep.example_rows import ExampleRows, length_of
+from discreet.learning.deep.example_rows import ExampleRows, PhysicalBatch, has_repeats, length_of
 
 
 class Named(Dataset):
@@ -157,9 +167,143 @@ def test_a_batch_without_a_shape_is_refused():
         (7, "cannot be sampled"),
         (TensorDataset(torch.ones(0)), "no examples"),
         ((torch.ones(3), torch.ones(4)), "different lengths"),
+        ({"rows": torch.ones(3), "labels": np.ones(4)}, "different lengths"),
+        (torch.ones(()), "cannot be sampled"),
+        ((), "no examples"),
+        ({}, "no examples"),
+        ([torch.ones(128) for _ in range(300)], r"a tuple of columns, .* or torch.stack\(data\) of examples"),
+        ([np.ones(3), np.ones(3)], "torch.stack"),
+        ([torch.ones(3), [1, 2, 3]], "torch.stack"),
+        ([torch.tensor(1.0), torch.tensor(2.0)], "torch.stack"),
+        ((torch.ones(3), [1, 2, 3]), r"a tuple of other things than columns.*torch.as_tensor\(labels\)"),
+        ((torch.ones(3), torch.ones(())), "other things than columns"),
+        (((torch.ones(2), 0), (torch.ones(2), 1)), "a list of examples"),
+        ((torch.ones(3), np.array(["a", "b", "c"])), "other things than columns"),
+        ((np.ma.masked_array(np.ones(3)), torch.ones(3)), "other things than columns"),
+        ({"words": [[1, 2], [3, 4]]}, r"mapping of other things than columns.*data.items\(\)"),
+        (pd.DataFrame({0: [1.0, 2.0], 1: [3.0, 4.0]}), "is a frame"),
+        (pd.Series([1.0, 2.0], index=[0, 0]), "is a frame"),
+        (pa.table({"age": [1.0, 2.0]}), "is a frame"),
+        (Subset([torch.ones(3)] * 4, [0, 1]), "torch.stack"),
+        (Subset((torch.ones(4), torch.ones(4)), [0, 1]), "Subset of columns in a tuple"),
+        (Subset(TensorDataset(torch.ones(4)), [0, 4]), "beyond its data set"),
+        (Subset(TensorDataset(torch.ones(4)), []), "no examples"),
     ],
-    ids=["loader", "sampler", "stream", "number", "empty", "lengths"],
+    ids=lambda value: type(value).__name__ if not isinstance(value, str) else "",
 )
 def test_what_cannot_be_sampled_is_refused(data, message):
     with pytest.raises(ParameterError, match=message):
         length_of(data)
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        ((np.arange(5.0), torch.arange(5)), list),
+        ((np.arange(5.0)[::-1][::-1], np.arange(5)), list),
+        ({"row": np.arange(5.0), "label": torch.arange(5)}, dict),
+        (UserDict(row=torch.arange(5.0), label=torch.arange(5)), dict),
+    ],
+    ids=["mixed", "arrays", "mapping", "user mapping"],
+)
+def test_columns_are_tensors_and_arrays_in_tuples_and_mappings(data, kind):
+    rows = ExampleRows(data, 3)
+    assert length_of(data) == 5
+    (batch,) = rows.batches(np.array([1, 4]), np.ones(2))
+    assert type(batch.rows) is kind
+    values = list(batch.rows.values()) if kind is dict else batch.rows
+    assert [value.tolist() for value in values] == [[1.0, 4.0, 0.0], [1, 4, 0]]
+    assert [value.dtype for value in values] == [
+        torch.float64 if not isinstance(data, UserDict) else torch.float32,
+        torch.int64,
+    ]
+    if kind is dict:
+        assert list(batch.rows) == ["row", "label"]
+
+
+def test_a_caller_gets_examples_of_columns_as_they_are():
+    def seen(examples):
+        assert all(
+            isinstance(one["row"], np.ndarray) and isinstance(one["label"], torch.Tensor) for one in examples
+        )
+        return torch.tensor([float(one["row"].sum() + one["label"]) for one in examples])
+
+    data = {"row": np.ones((4, 2)), "label": torch.arange(4)}
+    (batch,) = ExampleRows(data, 3, seen).batches(np.array([1, 3]), np.ones(2))
+    assert batch.rows.tolist() == [3.0, 5.0, 0.0]
+
+
+@pytest.mark.parametrize("data", [np.arange(6.0)[::-1], np.frombuffer(np.arange(6.0)[::-1].tobytes())])
+def test_arrays_that_are_stored_oddly_or_cannot_be_written_are_read(data):
+    (batch,) = ExampleRows(data, 3).batches(np.array([0, 1]), np.ones(2))
+    assert batch.rows.tolist() == [5.0, 4.0, 0.0]
+
+
+def subsets():
+    """Subsets of columns, each with what it holds by PyTorch's own reading."""
+    held = TensorDataset(torch.arange(20) + 100, torch.arange(20.0).reshape(10, 2).repeat(2, 1))
+    nested = Subset(Subset(held, [3, 1, -1, 7, 12]), torch.tensor([4, 0, 2]))
+    split, _ = random_split(held, [0.5, 0.5], generator=torch.Generator().manual_seed(1))
+    return [nested, split, Subset(held, range(2, 9)), Subset(held.tensors[0], np.array([5, 3, 9]))]
+
+
+@pytest.mark.parametrize("data", subsets(), ids=["nested", "split", "range", "tensor"])
+def test_a_subset_of_columns_is_read_as_columns(data):
+    places = np.array([2, 0])
+    (batch,) = ExampleRows(data, 4).batches(places, np.ones(2))
+    assert length_of(data) == len(data)
+    examples = [data[int(place)] for place in places]
+    if isinstance(examples[0], tuple):
+        for column, values in enumerate(batch.rows):
+            assert torch.equal(values[:2], torch.stack([one[column] for one in examples]))
+            assert not values[2:].any()
+    else:
+        assert batch.rows.tolist() == [*map(int, examples), 0, 0]
+
+
+def test_data_sets_that_read_in_a_way_of_their_own_are_asked():
+    class Doubled(TensorDataset):
+        def __getitem__(self, place):
+            return tuple(2 * value for value in super().__getitem__(place))
+
+    class Later(Subset):
+        def __getitem__(self, place):
+            return self.dataset[self.indices[place] + 1]
+
+        def __getitems__(self, places):
+            raise NotImplementedError
+
+    for data in (Doubled(torch.arange(5)), Later(TensorDataset(2 * torch.arange(5) - 2), [0, 1, 2, 3])):
+        with pytest.raises(ParameterError, match="blank is missing"):
+            ExampleRows(data, 2)
+        (batch,) = ExampleRows(data, 2, blank=(torch.tensor(0),)).batches(np.array([3]), np.ones(1))
+        assert batch.rows[0].tolist() == [6, 0]
+
+
+def test_an_example_that_a_subset_names_twice_is_seen():
+    held = TensorDataset(torch.arange(5))
+    assert has_repeats(Subset(held, [0, 1, 0]))
+    assert has_repeats(Subset(held, [4, -1]))
+    assert has_repeats(Subset(Subset(Named(), [1, 2]), [0, 0]))
+    assert not has_repeats(Subset(Subset(held, [2, 4, 0]), [0, 2]))
+    assert not has_repeats(held)
+
+
+def test_losses_of_other_shapes_are_refused_with_the_line_that_mends_them():
+    (batch,) = ExampleRows((torch.ones(10, 2),), 4).batches(np.array([1]), np.ones(1))
+    losses = torch.arange(24.0)
+    for wrong, message in [
+        (losses[:4, None], r"have shape \(4, 1\), and .* shape \(4,\).*losses.flatten\(1\).mean\(1\)"),
+        (losses.reshape(4, 3, 2), r"have shape \(4, 3, 2\).*losses.flatten\(1\).mean\(1\)"),
+        (losses[:12], r"have shape \(12,\).*losses.reshape\(4, -1\).mean\(1\)"),
+        (losses[:4, None] - losses[:4], r"have shape \(4, 4\).*allowed: outputs and targets of one shape"),
+        (losses[0], 'one number.*reduction="none"'),
+        (losses[:3], "first axis is not that of the batch, 4"),
+        (losses[:0], "first axis is not that of the batch, 4"),
+        (None, "missing"),
+    ]:
+        with pytest.raises(ParameterError, match=message):
+            batch.checked(wrong)
+    assert isinstance(batch, PhysicalBatch)
+    for mended in (losses[:4, None].flatten(1).mean(1), losses[:12].reshape(4, -1).mean(1)):
+        assert batch.checked(mended) is mended

@@ -69,7 +69,7 @@ def test_several_batches_make_one_step():
 
 
 def test_empty_steps_are_legal():
-    optimizer, model = small_run(batch="1/100", steps=4)
+    optimizer, model = small_run(batch=1, population=20_000, steps=4)
     before = model.weight.detach().clone()
     train(optimizer, model)
     assert optimizer.taken == 4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from math import sqrt
 
@@ -89,3 +90,28 @@ def test_bad_numbers_are_refused_by_name(changed, name):
     with pytest.raises(ParameterError) as refused:
         TrainingPlan(**STATED | changed)
     assert refused.value.parameter == name
+
+
+def test_a_batch_that_is_a_share_is_refused_with_the_number():
+    with pytest.raises(ParameterError, match=r"not a share of them, which would be batch=100$"):
+        TrainingPlan(**STATED | {"batch": 0.1})
+    with pytest.raises(ParameterError, match="larger than the number of people, 1000"):
+        TrainingPlan(**STATED | {"batch": 1001})
+    assert TrainingPlan(**STATED | {"batch": 1}).rate == Fraction(1, 1000)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "problem", "mend"),
+    [
+        (1e-9, "needs more noise than 1000 times the bound", "at least"),
+        (10**12, "needs hardly any noise, less than 0.01 times", "at most"),
+    ],
+)
+def test_an_epsilon_beyond_all_noise_is_refused_with_one_that_is_not(wrong, problem, mend):
+    with pytest.raises(ParameterError, match=problem) as caught:
+        TrainingPlan(**STATED | {"epsilon": wrong})
+    (named,) = re.findall(rf"{mend} ([0-9.e+-]+) ", str(caught.value))
+    assert TrainingPlan(**STATED | {"epsilon": float(named)}).noise_multiplier > 0.009
+    further = float(named) * (0.97 if mend == "at least" else 1.03)
+    with pytest.raises(ParameterError, match=problem):
+        TrainingPlan(**STATED | {"epsilon": further})

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 import torch
 from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
+from torch.utils.data import DataLoader, Subset, TensorDataset
 
 import discreet as dp
 from discreet.errors import ParameterError
 from discreet.learning import AutomaticClipping, private
+from discreet.noise import replay
 from learning.deep.training_runs import linear_data, small_run, train
 
 STATED = {"epsilon": 2, "delta": 1e-5, "batch": 20, "steps": 3}
@@ -54,6 +56,48 @@ def test_models_and_optimizers_that_do_not_fit_are_refused():
 
 def test_a_loader_that_does_not_sample_is_refused():
     refused("loader.dataset", data=DataLoader(TensorDataset(*linear_data()), batch_size=20, shuffle=True))
+
+
+def test_people_in_a_list_are_not_taken_for_columns():
+    """300 people of 128 words each would be 128 people, all of whom had read a word of everybody."""
+    words, model = [torch.randint(0, 50, (128,)) for _ in range(300)], nn.Embedding(50, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    stated = {"epsilon": 3, "delta": 1e-5, "batch": 32, "steps": 1}
+    for data in (words, [word.numpy() for word in words]):
+        for run in (
+            partial(private, **stated),
+            partial(dp.learning.private_epochs, epsilon=3, delta=1e-5, epochs=1, steps=2),
+        ):
+            with pytest.raises(ParameterError, match=r"torch.stack\(data\) of examples"):
+                run(optimizer, model, data)
+    assert private(optimizer, model, torch.stack(words), **stated).plan.population == 300
+
+
+@pytest.mark.parametrize("compiler", [None, lambda graph: graph], ids=["plain", "compiled"])
+def test_a_run_does_not_depend_on_how_columns_are_given(compiler):
+    torch.manual_seed(1)
+    rows, targets = linear_data()
+    whole = TensorDataset(torch.cat([rows, rows]), torch.cat([targets, targets]))
+    found = []
+    for data in (
+        (rows, targets),
+        (rows.numpy(), targets),
+        {"rows": rows, "targets": targets.numpy()},
+        Subset(Subset(whole, range(10, 400)), range(190, 390)),
+    ):
+        model = nn.Linear(3, 1)
+        nn.init.zeros_(model.weight), nn.init.zeros_(model.bias)
+
+        def losses(*batch, model=model):
+            held = batch[0] if len(batch) == 1 else {"rows": batch[0], "targets": batch[1]}
+            return (model(held["rows"])[:, 0] - held["targets"]) ** 2
+
+        with replay(5):
+            optimizer, _ = small_run(model, data)
+            list(optimizer.run(losses, compiler=compiler))
+        found.append(model.weight.detach())
+    assert all(torch.equal(weight, found[0]) for weight in found)
+    assert found[0].any()
 
 
 def test_two_private_optimizers_on_one_model_are_refused():

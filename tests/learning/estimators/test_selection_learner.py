@@ -152,6 +152,13 @@ def test_people_are_numbered_whatever_they_are_called():
     assert _numbered(called).tolist() == [0, 1, 0, 2, 2, 2, 1]
 
 
+def test_equal_tensors_are_one_person():
+    """Python takes two tensors of one number for two keys."""
+    torch = pytest.importorskip("torch")
+    called = [torch.tensor(4), torch.tensor(9), 4, torch.tensor([9]), (torch.tensor(4),), (4,)]
+    assert _numbered(np.fromiter(called, dtype=object, count=6)).tolist() == [0, 1, 0, 1, 2, 2]
+
+
 def test_no_name_fails():
     """What cannot be compared or hashed names nobody in particular: no name of a person makes a fit fail."""
     held = [pandas.NA, ("a", [1]), Decimal("sNaN"), np.array([1, 2]), "x"]

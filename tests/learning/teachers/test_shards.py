@@ -40,6 +40,13 @@ def test_a_number_is_one_person_in_all_types():
     assert len(set(shard_numbers(others, teachers=2**20, key=b"x").tolist())) == 7
 
 
+def test_a_tensor_is_the_number_that_it_holds():
+    torch = pytest.importorskip("torch")
+    for number in range(20):
+        persons = [number, torch.tensor(number), torch.tensor([number]), np.array(number)]
+        assert len(set(shard_numbers(persons, teachers=1000).tolist())) == 1
+
+
 def test_a_pair_is_one_person_however_it_is_spelled_and_whoever_else_is_there():
     pairs = [(1, "a"), (1.0, "a"), (Decimal(1), np.str_("a")), [True, "a"]]
     for persons in (pairs, [*pairs, ("b",)], [*pairs, "c"]):

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
+from torch.nn.parallel import DistributedDataParallel
 
 from discreet.errors import ParameterError
 from discreet.learning.deep.clipping import Clipping, stated_clipping
 from discreet.learning.deep.epoch_plan import EpochPlan
-from discreet.learning.deep.example_rows import ExampleRows, length_of
+from discreet.learning.deep.example_rows import ExampleRows, has_repeats, length_of
 from discreet.learning.deep.journal import Journal
 from discreet.learning.deep.optimizer import PrivateOptimizer
 from discreet.learning.deep.plan import TrainingPlan
@@ -61,6 +62,12 @@ def begin(
     """Check what was given to `private` or `private_epochs`."""
     if not isinstance(model, nn.Module):
         raise ParameterError("model", "is not a module", "a torch.nn.Module")
+    if group is None and any(isinstance(part, DistributedDataParallel) for part in model.modules()):
+        raise ParameterError(
+            "group",
+            "is missing: the model is one of DistributedDataParallel, and each process would train its own",
+            "group=torch.distributed.group.WORLD",
+        )
     processes = Processes(group)
     shards = ShardedParameters(model, processes)
     _check_optimizer(optimizer, model)
@@ -70,6 +77,12 @@ def begin(
     held = whole(examples, "examples_per_person", least=1)
     if people is None and held > 1:
         raise ParameterError("people", "are missing", "whose each example is, with examples_per_person")
+    if people is None and has_repeats(data):
+        raise ParameterError(
+            "people",
+            "are missing: a Subset names an example twice, which would be two people's",
+            "whose each example is, or a Subset of different examples",
+        )
     sampler = PeopleSampler(length, people, held)
     everybody = processes.total(sampler.people)
     if population is not None and everybody > whole(population, "population", least=1):

@@ -6,11 +6,10 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import lru_cache
 
-from discreet.accounting.calibration import calibrate
 from discreet.errors import ParameterError
 from discreet.learning.deep.clipping import AdaptiveClipping, Clipping
 from discreet.learning.deep.correlation import chosen_band, prefix_error, root_coefficients
-from discreet.learning.deep.plan import sensitivity_in_steps
+from discreet.learning.deep.plan import multiplier_between, sensitivity_in_steps
 from discreet.noise.geometric import LARGEST_SCALE
 from discreet.privacy.events import Event, Gaussian, RoundedGaussian
 from discreet.privacy.rational import Number, float_below, probability, rational, whole
@@ -173,11 +172,4 @@ def _multiplier(epochs: int, epsilon: Fraction, delta: Fraction) -> float:
     def run(multiplier: float) -> Event:
         return Gaussian(noise_multiplier=multiplier) * epochs
 
-    try:
-        return calibrate(run, epsilon=epsilon, delta=delta, between=(1e-2, 1e4))
-    except ParameterError as error:
-        if error.parameter != "between":
-            raise
-        raise ParameterError(
-            "epsilon", "needs noise beyond what training can bear, or hardly any", "another budget"
-        ) from None
+    return multiplier_between(run, epsilon, delta, (1e-2, 1e4))

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import lru_cache
 from math import isqrt, sqrt
 
 from discreet.accounting.calibration import calibrate
+from discreet.accounting.epsilon_and_delta import epsilon as tight_epsilon
 from discreet.errors import ParameterError
 from discreet.learning.deep.clipping import AdaptiveClipping, Clipping
 from discreet.privacy.events import Event, Gaussian, PoissonSampled, RoundedGaussian
 from discreet.privacy.rational import Number, float_below, probability, rational, whole
 from discreet.records import Record
 
-__all__ = ["GRID_STEPS", "TrainingPlan", "check_population", "least_multiplier", "sensitivity_in_steps"]
+__all__ = [
+    "GRID_STEPS",
+    "TrainingPlan",
+    "beyond_noise",
+    "check_population",
+    "least_multiplier",
+    "multiplier_between",
+    "sensitivity_in_steps",
+]
 
 GRID_STEPS = 2**24
 """How many steps of the grid a gradient of the largest length has."""
@@ -22,6 +32,7 @@ GRID_STEPS = 2**24
 _SUM_ROUNDING = 2**6
 """For so many examples, the rounding of their sum moves it by a step at most: 2^-30 of the bound for each."""
 _MOST_EXAMPLES = 2**27  # for which it is an eighth of the sensitivity
+_SPARE = 1.01  # so that an epsilon that is named is kept although it is rounded to three digits
 _MOST_COUNT = 0.5  # of the noise multiplier, for the count of an adaptive bound: a seventh more noise at most
 
 
@@ -85,7 +96,16 @@ class TrainingPlan(Record):
         each = whole(examples, "examples_per_person", least=1)
         expected = rational(batch, "batch", positive=True)
         if expected > people:
-            raise ParameterError("batch", "is larger than the number of people", "at most all of them")
+            raise ParameterError(
+                "batch", f"is larger than the number of people, {people}", "at most all of them"
+            )
+        if expected < 1:
+            meant = max(1, round(expected * people))
+            raise ParameterError(
+                "batch",
+                "is less than one person",
+                f"a number of people, not a share of them, which would be batch={meant}",
+            )
         loss = rational(epsilon, "epsilon", positive=True)
         failure = probability(delta, "delta", zero=False, one=False)
         count = whole(steps, "steps", least=1, most=10**9)
@@ -183,13 +203,33 @@ def least_multiplier(rate: Fraction, steps: int, epsilon: Fraction, delta: Fract
     def run(multiplier: float) -> Event:
         return PoissonSampled(Gaussian(noise_multiplier=multiplier), rate=rate) * steps
 
+    return multiplier_between(run, epsilon, delta, (1e-2, 1e3))
+
+
+def multiplier_between(
+    run: Callable[[float], Event], epsilon: Fraction, delta: Fraction, ends: tuple[float, float]
+) -> float:
+    """Return the least noise multiplier in a range for which a run is certified to keep a promise."""
     try:
-        return calibrate(run, epsilon=epsilon, delta=delta, between=(1e-2, 1e3))
+        return calibrate(run, epsilon=epsilon, delta=delta, between=ends)
     except ParameterError as error:
         if error.parameter != "between":
             raise
-        raise ParameterError(
-            "epsilon",
-            "needs noise beyond what training can bear, or hardly any",
-            "another budget, rate or number of steps",
-        ) from None
+    raise beyond_noise(run, epsilon, delta, ends)
+
+
+def beyond_noise(
+    run: Callable[[float], Event],
+    epsilon: Fraction,
+    delta: Fraction,
+    ends: tuple[float, float],
+    instead: str = "",
+) -> ParameterError:
+    """Return what is wrong with an epsilon that no multiplier in a range keeps just so, and which do."""
+    least, most = (tight_epsilon(run(multiplier), delta=delta).upper for multiplier in reversed(ends))
+    numbers = "with this delta, rate and number of steps"
+    if epsilon < least:
+        problem = f"needs more noise than {ends[1]:g} times the bound of clipping"
+        return ParameterError("epsilon", problem, f"at least {least * _SPARE:.3g} {numbers}{instead}")
+    problem = f"needs hardly any noise, less than {ends[0]:g} times the bound of clipping"
+    return ParameterError("epsilon", problem, f"at most {most / _SPARE:.3g} {numbers}{instead}")

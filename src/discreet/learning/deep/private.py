@@ -51,12 +51,14 @@ def private(
         Any optimizer of the model's trained parameters, such as SGD or AdamW.
     model : nn.Module
         The model. It is neither wrapped nor changed.
-    data : Dataset or tuple of tensors
-        The examples: a data set with a length, or tensors with examples along the first axis.
+    data : Dataset, or tuple or mapping of columns
+        The examples: a data set with a length, or columns, which are tensors and numeric NumPy arrays with
+        examples along the first axis. Of a mapping batches are mappings. A list is one of examples, not of
+        columns; one of tensors is refused, since it may be either.
     epsilon, delta : number
         What the whole run promises.
     batch : number
-        How many people take part in a step, on average.
+        How many people take part in a step, on average: 1 or more, and not a share of them.
     steps : int
         How many steps there are.
     clip : float or Clipping, optional
@@ -74,15 +76,16 @@ def private(
         that a batch of blanks has, whatever is in them: texts are padded to a fixed length, not to the
         longest of the batch, which would let one person decide how gradients of others are bounded.
     blank : example, optional
-        A public, made-up example, which pads batches and says what shapes they have. Tensors and arrays need
-        none: zeros of the shape of their rows.
+        A public, made-up example, which pads batches and says what shapes they have. Columns, a TensorDataset
+        and a Subset of one need none: zeros of the shape of their rows.
     record : path or Permit, optional
         Where steps are recorded before they are taken: a file, so that no step of a run that was killed is
         forgotten, or a permit of a curator, whose ledger is charged.
     group : ProcessGroup, optional
         Of `torch.distributed`, where several processes train one model, each with the examples of its own
-        people. Their gradients are added up, and the first process draws the noise and keeps the record. A
-        model that `fully_shard` has cut up over these processes stays so: each keeps its shards.
+        people. Their gradients are added up, and the first process draws the noise and keeps the record.
+        DistributedDataParallel needs it. A model that `fully_shard` has cut up over these processes stays so:
+        each keeps its shards.
 
     Returns
     -------

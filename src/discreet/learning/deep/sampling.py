@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from torch import Tensor
 
 from discreet.array_types import Floats, Integers
 from discreet.errors import ParameterError
@@ -24,8 +26,9 @@ class PeopleSampler:
         How many examples there are.
     people : array or None
         Whose each example is; None where each is someone else's. Each value is read by itself: two examples
-        are one person's if their values are equal in Python. An example without an owner (None, a value that
-        is not equal to itself such as NaN, or one that cannot be a key) is never drawn.
+        are one person's if their values are equal in Python; a tensor or array of one number counts as that
+        number, since PyTorch holds two equal tensors for two keys. An example without an owner (None, a value
+        that is not equal to itself such as NaN, or one that cannot be a key) is never drawn.
     examples : int
         How many examples of one person a step uses at most.
 
@@ -41,7 +44,7 @@ class PeopleSampler:
         self.people = length
         if people is not None:
             owned: dict[Any, list[int]] = {}
-            for place, owner in enumerate(_listed(people, length)):
+            for place, owner in enumerate(map(_plain, _listed(people, length))):
                 if _is_somebody(owner):
                     owned.setdefault(owner, []).append(place)
             self._order = np.array([place for own in owned.values() for place in own], np.int64)
@@ -108,6 +111,15 @@ def _listed(people: Any, length: int) -> list[Any]:
     if getattr(people, "ndim", 1) != 1 or not isinstance(listed, list) or len(listed) != length:
         raise ParameterError("people", "are not one for each example", "an array as long as the data")
     return listed
+
+
+def _plain(owner: Any) -> Any:
+    """Return a tensor or array as the number that it holds, or as a list, which is nobody."""
+    if isinstance(owner, tuple):
+        return tuple(map(_plain, owner))
+    if isinstance(owner, Tensor | np.ndarray):
+        return owner.item() if math.prod(owner.shape) == 1 else owner.tolist()
+    return owner
 
 
 def _is_somebody(owner: Any) -> bool:

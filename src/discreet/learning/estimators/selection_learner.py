@@ -226,8 +226,15 @@ def _numbered(people: NDArray[Any]) -> Integers:
 
 
 def _name(one: Any) -> Hashable:
-    """Return a name, or None for what does not equal itself, or fails where it is compared or hashed."""
+    """Return a name, or None for what does not equal itself, or fails where it is compared or hashed.
+
+    A tensor of one number is that number: PyTorch holds two equal tensors for two names.
+    """
     try:
+        if isinstance(one, tuple):
+            parts = tuple(map(_name, one))
+            return None if any(part is None for part in parts) else parts
+        one = one.item() if hasattr(one, "item") else one
         hash(one)
         return one if bool(one == one) else None  # noqa: PLR0124
     except Exception:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from math import prod
 from numbers import Number
 from typing import Any
 
@@ -64,12 +65,13 @@ def _listed(persons: Any) -> list[Any]:
     return list(persons.tolist() if isinstance(persons, np.ndarray) else persons)
 
 
-def _spelled(person: object) -> str:
+def _spelled(person: Any) -> str:
     """Return one text for each person: 1, 1.0 and Decimal(1) are one, 1 and "1" are two.
 
     Numbers that are equal in Python have one hash. Two people of one text have one shard, which is harmless.
     """
-    value = person.item() if isinstance(person, np.generic) else person
+    is_one = hasattr(person, "item") and prod(getattr(person, "shape", (0,))) == 1  # of NumPy or PyTorch
+    value = person.item() if is_one else person
     if isinstance(value, tuple | list):
         return f"({', '.join(map(_spelled, value))})"
     if isinstance(value, str):

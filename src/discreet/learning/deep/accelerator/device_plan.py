@@ -7,9 +7,9 @@ from fractions import Fraction
 from math import isqrt
 
 from discreet.errors import ParameterError
-from discreet.learning.deep.plan import TrainingPlan, check_population, least_multiplier
+from discreet.learning.deep.plan import TrainingPlan, beyond_noise, check_population, least_multiplier
 from discreet.noise.one_word_gaussian import VARIANCE
-from discreet.privacy.events import Approximate, Event, PoissonSampled
+from discreet.privacy.events import Approximate, Event, Gaussian, PoissonSampled
 
 __all__ = ["DevicePlan"]
 
@@ -44,11 +44,12 @@ class DevicePlan(TrainingPlan):
             raise ParameterError("delta", "is too small for an accelerator's noise", "more than steps / 2^58")
         found = least_multiplier(rate, steps, epsilon, left)
         if not _LEAST_MULTIPLIER <= found <= _MOST_MULTIPLIER:
-            raise ParameterError(
-                "epsilon",
-                "needs more noise than an accelerator draws, or hardly any",
-                "a model on the processor, or another budget",
-            )
+
+            def run(multiplier: float) -> Event:
+                return PoissonSampled(Gaussian(noise_multiplier=multiplier), rate=rate) * steps
+
+            ends = (_LEAST_MULTIPLIER, _MOST_MULTIPLIER)
+            raise beyond_noise(run, epsilon, left, ends, " on an accelerator; or a model on the processor")
         return found
 
     def _length(self, ratio: float, people: int, examples: int, size: int) -> int:

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from discreet.errors import ParameterError
 from discreet.learning.deep.sharded_parameters import UNSHARDED, ShardedParameters, own_part
+from discreet.learning.deep.watching.frozen_statistics import FrozenStatistics
 
 __all__ = ["HeldModel"]
 
@@ -17,6 +18,7 @@ class HeldModel:
     """Notes the parameters and buffers of a model, and refuses changes of them.
 
     A checkpoint holds buffers, too: one that a forward pass writes to would carry examples past the noise.
+    Batch normalizations stay frozen from the first batch on.
 
     Parameters
     ----------
@@ -36,10 +38,12 @@ class HeldModel:
         )
         self._model, self._trained = model, [id(value) for value in parameters]
         self._held, self._copies, self._trials = self._now(), list[Tensor](), 0
+        self._frozen = FrozenStatistics(model)
 
     def hold(self) -> None:
         """Note what the model holds now; of the first batches also the values of buffers."""
         self._held = self._now()
+        self._frozen.hold()
         # What is written through `data` is not counted by PyTorch.
         self._copies = [value.clone() for value in self._model.buffers()] if self._trials < _TRIALS else []
         self._trials += 1
@@ -51,6 +55,7 @@ class HeldModel:
 
     def check(self) -> None:
         """Refuse a model that holds other values than when that was noted, or trains other parameters."""
+        self._frozen.check()
         now = self._now()
         trained = [id(value) for value, *_ in now if isinstance(value, nn.Parameter) and value.requires_grad]
         if trained != self._trained:
