@@ -33,6 +33,14 @@ def test_numbers_that_do_not_fit_are_refused(wrong, name):
     assert caught.value.parameter == name
 
 
+@pytest.mark.parametrize("make", [object, lambda: torch.zeros(1), lambda: None])
+def test_ids_that_name_nobody_are_refused_with_a_mend(make):
+    people = [make() for _ in range(10)]
+    with pytest.raises(ParameterError, match="strings or integers"):
+        begun(people=people, population=20)
+    assert begun(people=[*people[:9], "somebody"]).population == 1
+
+
 def test_batches_suit_the_plan():
     found = begun()
     plan = TrainingPlan(

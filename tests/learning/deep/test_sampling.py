@@ -112,6 +112,13 @@ def test_ids_of_every_kind_of_array_are_read():
             PeopleSampler(5, people, 1)
 
 
+@pytest.mark.parametrize("wrap", [torch.tensor, np.array, np.int16, pa.scalar, str])
+def test_ids_that_are_made_anew_for_every_example_are_one_persons(wrap):
+    """Tensors are equal by value, and have the hash of their place in memory."""
+    assert owners([wrap(number) for number in (3, 4, 3)]) == (2, [0, 1, 2], [0.5, 1.0, 0.5])
+    assert owners([wrap(3), torch.tensor([3]), object(), wrap(3)]) == (1, [0, 3], [0.5, 0.5])
+
+
 def test_everybody_has_one_step_of_every_epoch():
     slots = SlotSampler(PeopleSampler(50, None, 1), 7)
     first, second = ([slots.draw(start + step)[0].tolist() for step in range(7)] for start in (0, 7))

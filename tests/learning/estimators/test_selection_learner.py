@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pandas
 import pytest
+import torch
 
 from discreet import accounting
 from discreet.errors import ParameterError
@@ -150,6 +151,12 @@ def test_a_selection_within_another_is_refused_where_a_person_has_several_rows()
 def test_people_are_numbered_whatever_they_are_called():
     called = np.array([3, "x", 3.0, None, float("nan"), [1], "x"], dtype=object)
     assert _numbered(called).tolist() == [0, 1, 0, 2, 2, 2, 1]
+
+
+def test_names_that_are_made_anew_for_every_row_are_one_persons():
+    """A tensor is equal by value, and has the hash of its place in memory; so may any object."""
+    for held in ([torch.tensor(7), 7, torch.tensor(7)], [object(), object(), torch.tensor([7])]):
+        assert _numbered(np.fromiter(held, dtype=object, count=3)).tolist() == [0, 0, 0]
 
 
 def test_no_name_fails():

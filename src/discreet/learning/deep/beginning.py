@@ -72,6 +72,10 @@ def begin(
         raise ParameterError("people", "are missing", "whose each example is, with examples_per_person")
     sampler = PeopleSampler(length, people, held)
     everybody = processes.total(sampler.people)
+    if everybody == 0:
+        raise ParameterError(
+            "people", "are nobody's ids: none tells a person by its value", "strings or integers"
+        )
     if population is not None and everybody > whole(population, "population", least=1):
         raise ParameterError("population", "is less than the number of people", "a bound on it")
     return Beginning(
