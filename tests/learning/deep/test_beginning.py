@@ -56,5 +56,6 @@ def test_batches_suit_the_plan():
     assert batch_reader(data, plan, None, None, None)._size == 32
     assert batch_reader(data, plan, 3, None, None)._size == 3
     with pytest.raises(ParameterError, match="charged"):
-        opened_record(7, plan, found.processes)
-    assert opened_record(None, plan, found.processes) == (None, 0)
+        opened_record(7, plan, found.processes).__enter__()
+    with opened_record(None, plan, found.processes) as opened:
+        assert opened == (None, 0)

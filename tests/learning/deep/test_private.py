@@ -8,11 +8,12 @@ import sys
 import pytest
 import torch
 from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
+from torch.utils.data import DataLoader, Dataset, TensorDataset
 
 import discreet as dp
 from discreet.errors import ParameterError
-from discreet.learning import AutomaticClipping, private
+from discreet.learning import AutomaticClipping, private, private_epochs
+from discreet.learning.deep import optimizer as optimizer_module
 from learning.deep.training_runs import linear_data, small_run, train
 
 STATED = {"epsilon": 2, "delta": 1e-5, "batch": 20, "steps": 3}
@@ -72,6 +73,32 @@ def test_numbers_that_do_not_fit_are_refused():
     refused("physical is so small", physical=2, population=2**22, batch=1000)
     refused("record", record=7)
     refused("clip", clip=0)
+
+
+class Rows(Dataset):
+    """Data without a public shape."""
+
+    def __len__(self):
+        return 200
+
+    def __getitem__(self, place):
+        return torch.ones(3)
+
+
+@pytest.mark.parametrize("make", [private, private_epochs])
+def test_a_refusal_leaves_no_journal_locked(tmp_path, make, monkeypatch):
+    """Nor does a failure after the journal was opened."""
+    model, stated = nn.Linear(3, 1), {"epsilon": 2, "delta": 1e-5, "steps": 3, "record": tmp_path / "run"}
+    stated |= {"batch": 20} if make is private else {"epochs": 2}
+    inner = torch.optim.SGD(model.parameters(), lr=0.1)
+    with pytest.raises(ParameterError, match="blank"):
+        make(inner, model, Rows(), **stated)
+    with monkeypatch.context() as failing:
+        failing.setattr(optimizer_module, "Book", None)
+        with pytest.raises(TypeError):
+            make(inner, model, Rows(), blank=torch.zeros(3), **stated)
+    make(inner, model, Rows(), blank=torch.zeros(3), **stated).close()
+    make(inner, model, Rows(), blank=torch.zeros(3), **stated).close()
 
 
 def test_a_public_bound_on_the_people_sets_the_rate():

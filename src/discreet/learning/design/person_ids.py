@@ -28,11 +28,12 @@ def person_of(identity: Any) -> Hashable | None:
     ---------
     Depends on this id alone, and never fails.
     """
-    if type(identity) in _PLAIN:
-        return identity  # type: ignore[no-any-return]
+    value: Hashable = identity
+    if type(value) in _PLAIN:
+        return value
     try:
         value = plain_value(identity)
-        return value if _is_by_value(value) else None  # type: ignore[no-any-return]
+        return value if _is_by_value(value) else None
     except Exception:  # any object that cannot tell whose it is
         return None
 
@@ -46,9 +47,10 @@ def plain_value(identity: Any) -> Any:
     if isinstance(identity, np.generic) or (getattr(identity, "ndim", 1) == 0 and hasattr(identity, "item")):
         value = identity.item()
         return value if type(value) is type(identity) else plain_value(value)
-    if type(identity).__eq__ is tuple.__eq__:
+    equality: object = type(identity).__eq__
+    if equality is tuple.__eq__:
         return tuple(map(plain_value, identity))
-    if type(identity).__eq__ is frozenset.__eq__:
+    if equality is frozenset.__eq__:
         return frozenset(map(plain_value, identity))
     return identity
 
