@@ -53,6 +53,31 @@ def test_models_and_optimizers_that_do_not_fit_are_refused():
     refused("GroupNorm", model=nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Linear(4, 1)))
 
 
+class Turned(nn.Module):
+    """A complex matrix, kept as real numbers or as it is."""
+
+    def __init__(self, *, is_real):
+        super().__init__()
+        value = torch.randn(3, 1, dtype=torch.cfloat)
+        self.value = nn.Parameter(torch.view_as_real(value).clone() if is_real else value)
+
+    def forward(self, rows):
+        value = self.value if self.value.is_complex() else torch.view_as_complex(self.value)
+        return (rows.to(value.dtype) @ value).abs().square()
+
+
+def test_complex_parameters_are_refused_and_the_mend_trains_both_parts():
+    """Gradients are real numbers: of complex parameters the imaginary part would stay where it was."""
+    refused("view_as_real", model=Turned(is_real=False))
+    optimizer, model = small_run(Turned(is_real=True))
+    before = model.value.detach().clone()
+    train(optimizer, model)
+    assert (model.value != before).all()
+    frozen = nn.ModuleList([nn.Linear(3, 1), Turned(is_real=False).requires_grad_(False)])
+    trained = torch.optim.SGD(frozen[0].parameters(), lr=0.1)
+    private(trained, frozen, linear_data(), **STATED).close()
+
+
 def test_a_loader_that_does_not_sample_is_refused():
     refused("loader.dataset", data=DataLoader(TensorDataset(*linear_data()), batch_size=20, shuffle=True))
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -134,10 +135,12 @@ def at_home(draw: DrawStep, release: ReleaseStep) -> tuple[DrawStep, ReleaseStep
     """Return both so that they are refused in a fork of this process, which would go on from a copy."""
     home = HomeProcess()
 
+    @wraps(draw)
     def draw_here(step: int) -> tuple[Integers, Floats]:
         home.check()
         return draw(step)
 
+    @wraps(release)
     def release_here(total: Any, bound: float, step: int) -> tuple[list[Tensor], float, bool]:
         home.check()
         return release(total, bound, step)
@@ -177,3 +180,9 @@ def _check_optimizer(optimizer: object, model: nn.Module) -> None:
         )
     if not trained:
         raise ParameterError("model", "has no parameters to train", "one that has")
+    if any(value.is_complex() for value in model.parameters() if value.requires_grad):
+        raise ParameterError(
+            "model",
+            "has complex parameters to train",
+            "real ones: keep torch.view_as_real(value), and use torch.view_as_complex of it",
+        )
