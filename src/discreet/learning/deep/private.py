@@ -94,9 +94,10 @@ def private(
     (epsilon, delta) for adding or removing a person with all examples, for everything that is released: the
     weights after every step, and the states of the optimizer. It holds if (1) nothing else of the data is
     released, (2) the losses given to `step` are those of the batch that was drawn, each a function of its own
-    example, with shapes that do not depend on examples, and no randomness but PyTorch's, which the loop does
-    not seed, and (3) the framework computes what it computes for one example alike whatever other examples
-    are in the batch (proof: docs/proofs/private_gradients.md).
+    example, with shapes that do not depend on examples, and no randomness but that of the generators that
+    PyTorch, Python and NumPy have for everybody, which neither loop nor data seed, and (3) the framework
+    computes what it computes for one example alike whatever other examples are in the batch (proof:
+    docs/proofs/private_gradients.md).
 
     Finite precision
     ----------------
