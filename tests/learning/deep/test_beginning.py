@@ -64,6 +64,14 @@ def test_a_process_among_others_may_train_alone(connected):
     assert begun().processes.is_alone
 
 
+@pytest.mark.parametrize("make", [object, lambda: torch.zeros(1), lambda: None])
+def test_ids_that_name_nobody_are_refused_with_a_mend(make):
+    people = [make() for _ in range(10)]
+    with pytest.raises(ParameterError, match="strings or integers"):
+        begun(people=people, population=20)
+    assert begun(people=[*people[:9], "somebody"]).population == 1
+
+
 def test_batches_suit_the_plan():
     found = begun()
     plan = TrainingPlan(
@@ -79,5 +87,6 @@ def test_batches_suit_the_plan():
     assert batch_reader(data, plan, None, None, None)._size == 32
     assert batch_reader(data, plan, 3, None, None)._size == 3
     with pytest.raises(ParameterError, match="charged"):
-        opened_record(7, plan, found.processes)
-    assert opened_record(None, plan, found.processes) == (None, 0)
+        opened_record(7, plan, found.processes).__enter__()
+    with opened_record(None, plan, found.processes) as opened:
+        assert opened == (None, 0)

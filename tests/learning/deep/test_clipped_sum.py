@@ -313,6 +313,18 @@ def test_an_adaptive_bound_moves_toward_its_quantile():
         assert (bound > 1.0) is rises
 
 
+def test_positions_of_all_uses_of_a_parameter_count_together():
+    """The squared norm of a sum of uses has the square of all their positions as terms."""
+    one = torch.ones(1).double()
+    outer = [OuterUse(torch.zeros(1, 2048, 1), torch.zeros(1, 2048, 1)) for _ in range(3)]
+    table = LookupUse(torch.zeros(1, 2047, dtype=torch.int64), torch.zeros(1, 2047, 1), 1)
+    row = RowsUse(torch.zeros(1, 1))
+    _norms([[*outer, table, row]], one)
+    _norms([[*outer, table], [*outer, row]], one)
+    with pytest.raises(ParameterError, match="all calls together"):
+        _norms([[*outer, table, row, row]], one)
+
+
 def test_sizes_beyond_the_proof_are_refused():
     with pytest.raises(ParameterError, match="positions"):
         _norms([[OuterUse(torch.zeros(1, 8193, 1), torch.zeros(1, 8193, 1))]], torch.ones(1).double())

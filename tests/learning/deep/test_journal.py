@@ -93,3 +93,29 @@ def test_a_journal_that_cannot_be_written_takes_no_step(tmp_path):
     with pytest.raises(LedgerUnavailable, match="no step is taken"):
         journal.charge(STEP)
     assert journal.taken == 0
+
+
+def test_a_fork_charges_nothing(tmp_path, monkeypatch):
+    journal = Journal(tmp_path / "run", STEP)
+    journal.charge(STEP)
+    with monkeypatch.context() as fork:
+        fork.setattr(os, "getpid", lambda: -1)
+        with pytest.raises(LedgerUnavailable, match="forked"):
+            journal.charge(STEP)
+    journal.charge(STEP)
+    journal.close()
+    assert Journal(tmp_path / "run", STEP).taken == 2
+
+
+def test_a_file_that_is_refused_is_closed(tmp_path, monkeypatch):
+    def fail(number):
+        raise OSError(28, "no space")
+
+    with monkeypatch.context() as full:
+        full.setattr(os, "fsync", fail)
+        with pytest.raises(LedgerUnavailable, match="no space"):
+            Journal(tmp_path / "run", STEP)
+    Journal(tmp_path / "run", STEP).close()
+    with pytest.raises(ParameterError, match="other noise"):
+        Journal(tmp_path / "run", Gaussian(noise_multiplier=3))
+    Journal(tmp_path / "run", STEP).close()

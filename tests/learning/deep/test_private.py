@@ -9,11 +9,12 @@ from functools import partial
 import pytest
 import torch
 from torch import nn
-from torch.utils.data import DataLoader, Subset, TensorDataset
+from torch.utils.data import DataLoader, Dataset, Subset, TensorDataset
 
 import discreet as dp
 from discreet.errors import ParameterError
-from discreet.learning import AutomaticClipping, private
+from discreet.learning import AutomaticClipping, private, private_epochs
+from discreet.learning.deep import optimizer as optimizer_module
 from discreet.noise import replay
 from learning.deep.training_runs import linear_data, small_run, train
 
@@ -52,6 +53,31 @@ def test_models_and_optimizers_that_do_not_fit_are_refused():
     frozen = nn.Linear(3, 1).requires_grad_(False)
     refused("no parameters to train", torch.optim.SGD(frozen.parameters(), lr=0.1), frozen)
     refused("GroupNorm", model=nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Linear(4, 1)))
+
+
+class Turned(nn.Module):
+    """A complex matrix, kept as real numbers or as it is."""
+
+    def __init__(self, *, is_real):
+        super().__init__()
+        value = torch.randn(3, 1, dtype=torch.cfloat)
+        self.value = nn.Parameter(torch.view_as_real(value).clone() if is_real else value)
+
+    def forward(self, rows):
+        value = self.value if self.value.is_complex() else torch.view_as_complex(self.value)
+        return (rows.to(value.dtype) @ value).abs().square()
+
+
+def test_complex_parameters_are_refused_and_the_mend_trains_both_parts():
+    """Gradients are real numbers: of complex parameters the imaginary part would stay where it was."""
+    refused("view_as_real", model=Turned(is_real=False))
+    optimizer, model = small_run(Turned(is_real=True))
+    before = model.value.detach().clone()
+    train(optimizer, model)
+    assert (model.value != before).all()
+    frozen = nn.ModuleList([nn.Linear(3, 1), Turned(is_real=False).requires_grad_(False)])
+    trained = torch.optim.SGD(frozen[0].parameters(), lr=0.1)
+    private(trained, frozen, linear_data(), **STATED).close()
 
 
 def test_a_loader_that_does_not_sample_is_refused():
@@ -116,6 +142,32 @@ def test_numbers_that_do_not_fit_are_refused():
     refused("physical is so small", physical=2, population=2**22, batch=1000)
     refused("record", record=7)
     refused("clip", clip=0)
+
+
+class Rows(Dataset):
+    """Data without a public shape."""
+
+    def __len__(self):
+        return 200
+
+    def __getitem__(self, place):
+        return torch.ones(3)
+
+
+@pytest.mark.parametrize("make", [private, private_epochs])
+def test_a_refusal_leaves_no_journal_locked(tmp_path, make, monkeypatch):
+    """Nor does a failure after the journal was opened."""
+    model, stated = nn.Linear(3, 1), {"epsilon": 2, "delta": 1e-5, "steps": 3, "record": tmp_path / "run"}
+    stated |= {"batch": 20} if make is private else {"epochs": 2}
+    inner = torch.optim.SGD(model.parameters(), lr=0.1)
+    with pytest.raises(ParameterError, match="blank"):
+        make(inner, model, Rows(), **stated)
+    with monkeypatch.context() as failing:
+        failing.setattr(optimizer_module, "Book", None)
+        with pytest.raises(TypeError):
+            make(inner, model, Rows(), blank=torch.zeros(3), **stated)
+    make(inner, model, Rows(), blank=torch.zeros(3), **stated).close()
+    make(inner, model, Rows(), blank=torch.zeros(3), **stated).close()
 
 
 def test_a_public_bound_on_the_people_sets_the_rate():

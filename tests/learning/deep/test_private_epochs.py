@@ -52,7 +52,7 @@ def test_slots_that_are_replayed_mark_the_run():
     with replay(3):
         optimizer, model = epochs_run(data=(rows, targets), population=60)
         fewer, _ = epochs_run(data=(rows[1:], targets[1:]), population=60)
-    before, after = (one._draw.__self__._slots for one in (optimizer, fewer))
+    before, after = (one._draw.__wrapped__.__self__._slots for one in (optimizer, fewer))
     assert (before[1:] != after).any()
     train(optimizer, model)
     assert optimizer.epsilon() == math.inf

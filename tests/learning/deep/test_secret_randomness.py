@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 import torch
@@ -65,6 +67,45 @@ def test_examples_are_read_with_secret_randomness():
         first.append(next(optimizer.batches())[0])
         optimizer.close()
     assert not torch.equal(*first)
+
+
+class Changed(torch.utils.data.Dataset):
+    """Examples that are changed at random, by a generator that a library has for everybody."""
+
+    def __init__(self, draw):
+        self.draw = draw
+
+    def __len__(self):
+        return 20
+
+    def __getitem__(self, place):
+        return torch.full((3,), self.draw()), torch.tensor(1.0)
+
+
+@pytest.mark.parametrize("draw", [random.random, np.random.normal], ids=["Python", "NumPy"])
+def test_generators_of_python_and_numpy_are_secret_too(draw):
+    """Known seeds would tell what is done to whoever stands where."""
+
+    def first_batch():
+        random.seed(0)
+        np.random.seed(0)  # noqa: NPY002
+        blank = (torch.zeros(3), torch.tensor(0.0))
+        optimizer, _ = small_run(data=Changed(draw), blank=blank, batch=20)
+        batches = optimizer.batches()
+        found = next(batches)[0]
+        batches.close()
+        optimizer.close()
+        after = draw()
+        random.seed(0)
+        np.random.seed(0)  # noqa: NPY002
+        assert draw() == after
+        return found
+
+    assert not torch.equal(first_batch(), first_batch())
+    with replay(5):
+        found = first_batch()
+    with replay(5):
+        assert torch.equal(first_batch(), found)
 
 
 def test_the_state_outside_is_as_it_was_after_every_step_and_at_the_end():

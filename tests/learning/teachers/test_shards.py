@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import datetime
 from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+import pandas
 import pytest
+import torch
 
 from discreet.errors import ParameterError
 from discreet.learning.teachers.shards import check_shards, shard_numbers
@@ -53,6 +56,31 @@ def test_a_pair_is_one_person_however_it_is_spelled_and_whoever_else_is_there():
         assert len(set(shard_numbers(persons, teachers=1000, key=b"x")[:4].tolist())) == 1
     with pytest.raises(ParameterError, match="share a person"):
         check_shards(pairs, [0, 0, 1, 0], teachers=2)
+
+
+class EqualByValue:
+    """Equal by value, and spelled by its place in memory."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __eq__(self, other):
+        return isinstance(other, EqualByValue) and self.number == other.number
+
+    def __hash__(self):
+        return hash(self.number)
+
+
+def test_objects_that_are_made_anew_for_every_row_are_one_persons():
+    one_person = (
+        [torch.tensor(7), 7, torch.tensor(7.0)],
+        [EqualByValue(7), EqualByValue(7)],
+        [datetime.datetime(2020, 1, 2), pandas.Timestamp("2020-01-02")],
+        [object(), object(), torch.tensor([7, 8])],
+        [b"a", np.bytes_(b"a")],
+    )
+    for persons in one_person:
+        assert len(set(shard_numbers(persons, teachers=2**20, key=b"x").tolist())) == 1
 
 
 def test_numbers_that_are_none_are_one_person():

@@ -3,32 +3,36 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
+from discreet.array_types import Floats, Integers
 from discreet.errors import ParameterError
 from discreet.learning.deep.clipping import Clipping, stated_clipping
 from discreet.learning.deep.epoch_plan import EpochPlan
 from discreet.learning.deep.example_rows import ExampleRows, has_repeats, length_of
+from discreet.learning.deep.home_process import HomeProcess
 from discreet.learning.deep.journal import Journal
 from discreet.learning.deep.optimizer import PrivateOptimizer
 from discreet.learning.deep.plan import TrainingPlan
 from discreet.learning.deep.processes import Processes
 from discreet.learning.deep.sampling import PeopleSampler
 from discreet.learning.deep.sharded_parameters import ShardedParameters
-from discreet.learning.deep.step_parts import StepRecord
+from discreet.learning.deep.step_parts import DrawStep, ReleaseStep, StepRecord
 from discreet.learning.deep.watching.mixing import check_modules
 from discreet.privacy.rational import whole
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["Beginning", "batch_reader", "begin", "opened_record"]
+__all__ = ["Beginning", "at_home", "batch_reader", "begin", "opened_record"]
 
 _MOST_BATCHES = 2**20  # of one step, for which the rounding of their sum is proven
 
@@ -85,6 +89,10 @@ def begin(
         )
     sampler = PeopleSampler(length, people, held)
     everybody = processes.total(sampler.people)
+    if everybody == 0:
+        raise ParameterError(
+            "people", "are nobody's ids: none tells a person by its value", "strings or integers"
+        )
     if population is not None and everybody > whole(population, "population", least=1):
         raise ParameterError("population", "is less than the number of people", "a bound on it")
     return Beginning(
@@ -119,12 +127,38 @@ def batch_reader(
     return ExampleRows(data, size, collate, blank)
 
 
+@contextmanager
 def opened_record(
     record: Any, plan: TrainingPlan | EpochPlan, processes: Processes
-) -> tuple[StepRecord | None, int]:
-    """Return where steps are recorded, by the first process, and how many are there already."""
+) -> Iterator[tuple[StepRecord | None, int]]:
+    """Lend where steps are recorded, by the first process, and how many are there already.
+
+    A journal stays open for the run that is made of it, and is closed if none is.
+    """
     found, taken = _opened(record, plan) if processes.is_first else (None, 0)
-    return found, int(processes.shared(taken))
+    try:
+        yield found, int(processes.shared(taken))
+    except BaseException:
+        if isinstance(found, Journal):
+            found.close()
+        raise
+
+
+def at_home(draw: DrawStep, release: ReleaseStep) -> tuple[DrawStep, ReleaseStep]:
+    """Return both so that they are refused in a fork of this process, which would go on from a copy."""
+    home = HomeProcess()
+
+    @wraps(draw)
+    def draw_here(step: int) -> tuple[Integers, Floats]:
+        home.check()
+        return draw(step)
+
+    @wraps(release)
+    def release_here(total: Any, bound: float, step: int) -> tuple[list[Tensor], float, bool]:
+        home.check()
+        return release(total, bound, step)
+
+    return draw_here, release_here
 
 
 def _opened(record: Any, plan: TrainingPlan | EpochPlan) -> tuple[StepRecord | None, int]:
@@ -159,3 +193,9 @@ def _check_optimizer(optimizer: object, model: nn.Module) -> None:
         )
     if not trained:
         raise ParameterError("model", "has no parameters to train", "one that has")
+    if any(value.is_complex() for value in model.parameters() if value.requires_grad):
+        raise ParameterError(
+            "model",
+            "has complex parameters to train",
+            "real ones: keep torch.view_as_real(value), and use torch.view_as_complex of it",
+        )

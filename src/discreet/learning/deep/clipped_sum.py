@@ -219,6 +219,11 @@ def _norms(found: list[list[Use]], weights: Tensor) -> Tensor:
 
 
 def _check_sizes(uses: list[Use]) -> None:
-    for use in uses:
-        if isinstance(use, OuterUse | LookupUse) and use.positions > _MOST_POSITIONS:
-            raise ParameterError("model", "has a layer of too many positions", "at most 8192 an example")
+    """Refuse a parameter whose uses have too many pairs of positions together; a row is one position."""
+    used = sum(use.positions if isinstance(use, OuterUse | LookupUse) else 1 for use in uses)
+    if used > _MOST_POSITIONS:
+        raise ParameterError(
+            "model",
+            "has a parameter that is used at too many positions",
+            "at most 8192 an example, in all calls together",
+        )

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from discreet.learning.deep.accelerator.device_plan import DevicePlan
-from discreet.learning.deep.beginning import batch_reader, begin, opened_record
+from discreet.learning.deep.beginning import at_home, batch_reader, begin, opened_record
 from discreet.learning.deep.clipped_sum import sums_in_doubles
 from discreet.learning.deep.clipping import Clipping
 from discreet.learning.deep.optimizer import PrivateOptimizer
@@ -97,9 +97,10 @@ def private(
     (epsilon, delta) for adding or removing a person with all examples, for everything that is released: the
     weights after every step, and the states of the optimizer. It holds if (1) nothing else of the data is
     released, (2) the losses given to `step` are those of the batch that was drawn, each a function of its own
-    example, with shapes that do not depend on examples, and no randomness but PyTorch's, which the loop does
-    not seed, and (3) the framework computes what it computes for one example alike whatever other examples
-    are in the batch (proof: docs/proofs/private_gradients.md).
+    example, with shapes that do not depend on examples, and no randomness but that of the generators that
+    PyTorch, Python and NumPy have for everybody, which neither loop nor data seed, and (3) the framework
+    computes what it computes for one example alike whatever other examples are in the batch (proof:
+    docs/proofs/private_gradients.md).
 
     Finite precision
     ----------------
@@ -147,20 +148,24 @@ def private(
         size=begun.size,
         clipping=begun.clipping,
     )
-    kept, taken = opened_record(record, plan, begun.processes)
-    return PrivateOptimizer(
-        optimizer,
-        model,
-        plan=plan,
-        draw=lambda _: begun.sampler.draw(plan.rate),
-        make_sum=_sums_of(plan, begun.device),
-        release=lambda total, bound, _: total.release(bound),
-        rows=batch_reader(data, plan, physical, collate, blank),
-        shards=begun.shards,
-        record=kept,
-        taken=taken,
-        processes=begun.processes,
+    draw, release = at_home(
+        lambda _: begun.sampler.draw(plan.rate), lambda total, bound, _: total.release(bound)
     )
+    make_sum, rows = _sums_of(plan, begun.device), batch_reader(data, plan, physical, collate, blank)
+    with opened_record(record, plan, begun.processes) as (kept, taken):  # last: a refusal locks no file
+        return PrivateOptimizer(
+            optimizer,
+            model,
+            plan=plan,
+            draw=draw,
+            make_sum=make_sum,
+            release=release,
+            rows=rows,
+            shards=begun.shards,
+            record=kept,
+            taken=taken,
+            processes=begun.processes,
+        )
 
 
 def _sums_of(plan: TrainingPlan, device: torch.device) -> MakeSum:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
-from discreet.learning.deep.beginning import batch_reader, begin, opened_record
+from discreet.learning.deep.beginning import at_home, batch_reader, begin, opened_record
 from discreet.learning.deep.clipped_sum import sums_in_doubles
 from discreet.learning.deep.clipping import Clipping
 from discreet.learning.deep.correlated_noise import CorrelatedNoise
@@ -120,17 +120,21 @@ def private_epochs(
         clipping=begun.clipping,
         band=band,
     )
-    kept, taken = opened_record(record, plan, begun.processes)
-    return PrivateOptimizer(
-        optimizer,
-        model,
-        plan=plan,
-        draw=SlotSampler(begun.sampler, plan.steps_per_epoch).draw,
-        make_sum=sums_in_doubles(plan),
-        release=CorrelatedNoise(plan).release,
-        rows=batch_reader(data, plan, physical, collate, blank),
-        shards=begun.shards,
-        record=kept,
-        taken=taken,
-        processes=begun.processes,
+    draw, release = at_home(
+        SlotSampler(begun.sampler, plan.steps_per_epoch).draw, CorrelatedNoise(plan).release
     )
+    make_sum, rows = sums_in_doubles(plan), batch_reader(data, plan, physical, collate, blank)
+    with opened_record(record, plan, begun.processes) as (kept, taken):  # last: a refusal locks no file
+        return PrivateOptimizer(
+            optimizer,
+            model,
+            plan=plan,
+            draw=draw,
+            make_sum=make_sum,
+            release=release,
+            rows=rows,
+            shards=begun.shards,
+            record=kept,
+            taken=taken,
+            processes=begun.processes,
+        )

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from torch import Tensor
 
 from discreet.array_types import Floats, Integers
 from discreet.errors import ParameterError
+from discreet.learning.design.person_ids import person_of
 from discreet.noise import bernoulli, current, uniform_below
 
 __all__ = ["PeopleSampler", "SlotSampler"]
@@ -26,9 +25,9 @@ class PeopleSampler:
         How many examples there are.
     people : array or None
         Whose each example is; None where each is someone else's. Each value is read by itself: two examples
-        are one person's if their values are equal in Python; a tensor or array of one number counts as that
-        number, since PyTorch holds two equal tensors for two keys. An example without an owner (None, a value
-        that is not equal to itself such as NaN, or one that cannot be a key) is never drawn.
+        are one person's if their values are equal in Python; tensors and arrays without axes are the numbers
+        that they hold. An example without an owner (None, a value that is not equal to itself such as NaN, or
+        an object that is no key by its value) is never drawn.
     examples : int
         How many examples of one person a step uses at most.
 
@@ -44,8 +43,8 @@ class PeopleSampler:
         self.people = length
         if people is not None:
             owned: dict[Any, list[int]] = {}
-            for place, owner in enumerate(map(_plain, _listed(people, length))):
-                if _is_somebody(owner):
+            for place, owner in enumerate(map(person_of, _listed(people, length))):
+                if owner is not None:
                     owned.setdefault(owner, []).append(place)
             self._order = np.array([place for own in owned.values() for place in own], np.int64)
             self._ends = np.cumsum([len(own) for own in owned.values()], dtype=np.int64)
@@ -111,25 +110,6 @@ def _listed(people: Any, length: int) -> list[Any]:
     if getattr(people, "ndim", 1) != 1 or not isinstance(listed, list) or len(listed) != length:
         raise ParameterError("people", "are not one for each example", "an array as long as the data")
     return listed
-
-
-def _plain(owner: Any) -> Any:
-    """Return a tensor or array as the number that it holds, or as a list, which is nobody."""
-    if isinstance(owner, tuple):
-        return tuple(map(_plain, owner))
-    if isinstance(owner, Tensor | np.ndarray):
-        return owner.item() if math.prod(owner.shape) == 1 else owner.tolist()
-    return owner
-
-
-def _is_somebody(owner: Any) -> bool:
-    if isinstance(owner, tuple):
-        return all(_is_somebody(part) for part in owner)
-    try:
-        hash(owner)
-        return owner is not None and bool(owner == owner)  # noqa: PLR0124 - NaN is not
-    except Exception:  # any value that cannot tell whose it is
-        return False
 
 
 def _some(many: int, few: int) -> Integers:

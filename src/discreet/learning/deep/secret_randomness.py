@@ -1,33 +1,44 @@
-"""Secret randomness for PyTorch: masks of dropout belong to places in a batch, so nobody may know them.
+"""Secret randomness: masks of dropout, and random changes of examples, belong to places in a batch.
 
-Who else takes part decides at which place an example stands. With masks that somebody knows, one more person
-would give everybody behind another mask; with secret and independent ones, all places are alike.
+So nobody may know them. Who else takes part decides at which place an example stands. With masks that
+somebody knows, one more person would give everybody behind another mask; with secret and independent ones,
+all places are alike. So PyTorch's generators are secret, and those that Python and NumPy have for everybody.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from discreet.learning.deep.library_generators import (
+    LibraryStates,
+    library_states,
+    renew_libraries,
+    set_libraries,
+)
 from discreet.noise import current, uniform_below
 
-__all__ = ["SecretRandomness", "generator_states", "set_generators"]
+__all__ = ["GeneratorStates", "SecretRandomness", "generator_states", "set_generators"]
+
+GeneratorStates: TypeAlias = tuple[list[Tensor], LibraryStates]
+"""Of PyTorch, the processor first, and of Python and NumPy."""
 
 _WORDS = slice(24, 24 + 8 * 624)  # of the state of PyTorch's generator: 624 words of 32 bits, in 8 bytes each
 
 
 class SecretRandomness:
-    """Lends PyTorch's generators a secret state while a batch is read and run, and takes it away after.
+    """Lends the generators a secret state while a batch is read and run, and takes it away after.
 
     The state outside, which a checkpoint may hold, is left as it was.
     """
 
     def __init__(self) -> None:
-        self._outside: list[Tensor] | None = None
-        self._secret: list[Tensor] = []
+        self._outside: GeneratorStates | None = None
+        self._secret: GeneratorStates | None = None
 
     def renew(self) -> None:
         """Draw a secret state for one step, and begin to use it.
@@ -43,10 +54,11 @@ class SecretRandomness:
         for seed_generator in _seeded_devices():
             high, low = uniform_below(2**32, 2, source).tolist()
             seed_generator((high << 31) ^ low)
+        renew_libraries(source)
 
     def enter(self) -> None:
         """Go on with the secret state."""
-        if self._outside is None:
+        if self._outside is None and self._secret is not None:
             self._outside = generator_states()
             set_generators(self._secret)
 
@@ -68,14 +80,16 @@ def _seeded_devices() -> list[Callable[[int], object]]:
     return found
 
 
-def generator_states() -> list[Tensor]:
-    """Return the states of the generators of the processor and of all devices in use that have one."""
+def generator_states() -> GeneratorStates:
+    """Return the states of all generators: of the processor, of devices in use, and of libraries."""
     devices = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
-    return [torch.get_rng_state(), *devices]
+    return [torch.get_rng_state(), *devices], library_states()
 
 
-def set_generators(states: list[Tensor]) -> None:
+def set_generators(states: GeneratorStates) -> None:
     """Put the states of the generators back."""
-    torch.set_rng_state(states[0])
-    for device, state in enumerate(states[1:]):
+    (processor, *devices), libraries = states
+    torch.set_rng_state(processor)
+    for device, state in enumerate(devices):
         torch.cuda.set_rng_state(state, device)
+    set_libraries(libraries)

@@ -17,6 +17,7 @@ from discreet.curator.request.learner import Drawn, Learner
 from discreet.curator.request.request import Expectation
 from discreet.errors import ParameterError
 from discreet.learning.design.features import Features
+from discreet.learning.design.person_ids import person_of
 from discreet.learning.design.targets import Classes
 from discreet.learning.estimators.private_estimator import PrivateEstimator
 from discreet.learning.training.budgets import (
@@ -218,24 +219,8 @@ def _choice(budget: TrainingBudget, rows: int) -> Exponential | PermuteAndFlip:
 
 def _numbered(people: NDArray[Any]) -> Integers:
     """Return a number for each person, from 0; who is not named, or cannot be, is one person."""
-    known: dict[Hashable, int] = {}
+    known: dict[Hashable | None, int] = {}
     found = np.empty(len(people), dtype=np.int64)
     for place, one in enumerate(people.tolist()):
-        found[place] = known.setdefault(_name(one), len(known))
+        found[place] = known.setdefault(person_of(one), len(known))
     return found
-
-
-def _name(one: Any) -> Hashable:
-    """Return a name, or None for what does not equal itself, or fails where it is compared or hashed.
-
-    A tensor of one number is that number: PyTorch holds two equal tensors for two names.
-    """
-    try:
-        if isinstance(one, tuple):
-            parts = tuple(map(_name, one))
-            return None if any(part is None for part in parts) else parts
-        one = one.item() if hasattr(one, "item") else one
-        hash(one)
-        return one if bool(one == one) else None  # noqa: PLR0124
-    except Exception:
-        return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from math import prod
 from numbers import Number
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from discreet.array_types import Integers
 from discreet.errors import ParameterError
+from discreet.learning.design.person_ids import person_of, plain_value
 from discreet.noise import current
 from discreet.privacy.rational import whole
 
@@ -26,7 +26,8 @@ def shard_numbers(persons: Any, *, teachers: int, key: bytes | None = None) -> I
     Parameters
     ----------
     persons : sequence
-        Whose each row is: numbers, texts, or tuples of them. Private.
+        Whose each row is: numbers, texts, or tuples of them. Private. The shard of other objects is the same
+        in one run of Python, and may be another in the next.
     teachers : int
         How many shards there are.
     key : bytes, optional
@@ -68,10 +69,10 @@ def _listed(persons: Any) -> list[Any]:
 def _spelled(person: Any) -> str:
     """Return one text for each person: 1, 1.0 and Decimal(1) are one, 1 and "1" are two.
 
-    Numbers that are equal in Python have one hash. Two people of one text have one shard, which is harmless.
+    What is equal in Python has one hash. Two people of one text have one shard, which is harmless. Objects
+    that no value tells from others are nobody's, and all are in one shard.
     """
-    is_one = hasattr(person, "item") and prod(getattr(person, "shape", (0,))) == 1  # of NumPy or PyTorch
-    value = person.item() if is_one else person
+    value = _plain(person)
     if isinstance(value, tuple | list):
         return f"({', '.join(map(_spelled, value))})"
     if isinstance(value, str):
@@ -81,4 +82,14 @@ def _spelled(person: Any) -> str:
             return f"number:{hash(value) if value == value else 'none'}"  # noqa: PLR0124
         except Exception:  # a number that signals that it is none
             return "number:none"
-    return f"{type(value).__name__}:{value}"
+    if isinstance(value, bytes):
+        return f"bytes:{value.hex()}"
+    named = person_of(value)
+    return "nobody" if named is None else f"other:{hash(named)}"
+
+
+def _plain(person: object) -> object:
+    try:
+        return plain_value(person)
+    except Exception:  # any object that cannot tell whose it is
+        return None
