@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from discreet.curator import Budget, Door, Permit, Preview, Release, Request
 from discreet.curator.budget.checks import check_analyst
-from discreet.curator.permit import abandon, largest_use
+from discreet.curator.permit import abandon, largest_use, reopen
 from discreet.curator.request.compound_request import CompoundRequest
 from discreet.curator.request.statistic_request import StatisticRequest
 from discreet.errors import ParameterError
@@ -316,18 +316,38 @@ class Curator(Door):
     ) -> Permit:
         """Reserve budget for trusted code that reads rows itself. Never for analysts.
 
-        The most that it may spend is an event, such as a whole training run, or a budget; or epsilon, delta
-        and rho as numbers. `purpose` is for the record; the share of `analyst` pays.
+        What it may spend is epsilon, epsilon and delta, or rho, as numbers or as a budget: then all that is
+        charged keeps these numbers together, and what keeps them is never refused, whatever others spend
+        meanwhile. Or it is an event, such as a whole training run, whose steps may then be charged; that
+        takes the least of the budget. `purpose` is for the record, and names the permit; the share of
+        `analyst` pays.
         """
         refuse_unnamed(unnamed if most is None or isinstance(most, Event | Budget) else (most,))
         relation = self.budget.neighbors
         event = largest_use(most, epsilon=epsilon, delta=delta, rho=rho, neighbors=relation)
         return Permit(self, purpose, event, analyst)
 
+    def reopen(self, permit: str | int, *unnamed: NoReturn, analyst: str = "") -> Permit:
+        """Return a permit whose code was killed, to go on with it, or to close it and free the rest.
+
+        What was charged stays charged, and a training run that it records goes on after the last step that
+        was charged. It must be certain that the code released nothing that it had not charged; else
+        `abandon` it.
+
+        Parameters
+        ----------
+        permit : str or int
+            Its purpose; or the number of its entry, if several open permits have the same purpose.
+        analyst : str
+            Whose share pays for it, as when it was opened.
+        """
+        refuse_unnamed(unnamed)
+        return reopen(self, permit, analyst=analyst)
+
     def abandon(self, permit: str | int, *, reason: str) -> None:
         """Close a permit whose code crashed, on the record: all it reserved is spent, nothing is freed.
 
-        Without this it stays open, and counts in every later period.
+        Without this, or `reopen`, it stays open, and counts in every later period.
 
         Parameters
         ----------

@@ -118,6 +118,10 @@ def _opened(record: Any, plan: TrainingPlan | EpochPlan) -> tuple[StepRecord | N
     if isinstance(record, str | os.PathLike):
         journal = Journal(record, plan.event_of_charge)
         return journal, journal.taken * plan.steps_per_charge
+    begin = getattr(record, "begin", None)  # of a permit, which counts a run that is fixed in advance as one
+    if callable(begin):
+        run = begin(plan.event, epsilon=plan.epsilon, delta=plan.delta)
+        return run, run.taken * plan.steps_per_charge
     if record is not None and not callable(getattr(record, "charge", None)):
         raise ParameterError("record", "cannot be charged", "a path, or a permit of a curator")
     return record, 0
