@@ -27,7 +27,7 @@ from discreet.privacy.rational import whole
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["Beginning", "batch_reader", "begin", "opened_record"]
+__all__ = ["Beginning", "batch_reader", "begin", "device_of", "opened_record", "size_of"]
 
 _MOST_BATCHES = 2**20  # of one step, for which the rounding of their sum is proven
 
@@ -80,13 +80,19 @@ def begin(
         sampler=sampler,
         population=everybody if population is None else population,
         examples=held,
-        size=sum(value.numel() for value in model.parameters() if value.requires_grad),
+        size=size_of(model),
         clipping=clipping,
-        device=_device_of(model),
+        device=device_of(model),
     )
 
 
-def _device_of(model: nn.Module) -> torch.device:
+def size_of(model: nn.Module) -> int:
+    """Return how many numbers of a model are trained."""
+    return sum(value.numel() for value in model.parameters() if value.requires_grad)
+
+
+def device_of(model: nn.Module) -> torch.device:
+    """Return where all trained parameters are; the processor if they are in several places."""
     found = {value.device for value in model.parameters() if value.requires_grad}
     return found.pop() if len(found) == 1 else torch.device("cpu")
 

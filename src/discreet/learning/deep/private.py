@@ -15,6 +15,7 @@ from discreet.learning.deep.clipped_sum import sums_in_doubles
 from discreet.learning.deep.clipping import Clipping
 from discreet.learning.deep.optimizer import PrivateOptimizer
 from discreet.learning.deep.plan import TrainingPlan
+from discreet.learning.deep.planning import training_plan
 from discreet.learning.deep.step_parts import MakeSum, StepRecord
 from discreet.privacy.rational import Number
 
@@ -78,7 +79,7 @@ def private(
         none: zeros of the shape of their rows.
     record : path or Permit, optional
         Where steps are recorded before they are taken: a file, so that no step of a run that was killed is
-        forgotten, or a permit of a curator, whose ledger is charged.
+        forgotten, or a permit of a curator, whose ledger is charged; what to reserve: `training_plan`.
     group : ProcessGroup, optional
         Of `torch.distributed`, where several processes train one model, each with the examples of its own
         people. Their gradients are added up, and the first process draws the noise and keeps the record. A
@@ -134,15 +135,15 @@ def private(
         clip=clip,
         group=group,
     )
-    plan = (DevicePlan if begun.device.type == "cuda" else TrainingPlan)(
-        batch=batch,
-        population=begun.population,
-        examples=begun.examples,
-        steps=steps,
+    plan = training_plan(
+        model,
         epsilon=epsilon,
         delta=delta,
-        size=begun.size,
-        clipping=begun.clipping,
+        batch=batch,
+        steps=steps,
+        population=begun.population,
+        clip=begun.clipping,
+        examples_per_person=begun.examples,
     )
     kept, taken = opened_record(record, plan, begun.processes)
     return PrivateOptimizer(
