@@ -273,6 +273,16 @@ def test_runs_that_count_nothing_are_found_out(monkeypatch):
     assert greedy(budget, run * 3) > 0.1
 
 
+def test_steps_beyond_their_run_are_found_out(monkeypatch):
+    """The planted bug: a run has as many steps as anybody likes."""
+    budget = Budget(epsilon=Fraction(8, 5) * LOG2, delta="1/10")
+    steps = [lambda leaf: leaf.reserve(RUN, None)] + [lambda leaf: leaf.step(None, None)] * 12
+    assert 0.02 < greedy(budget, steps) <= 0.1
+    monkeypatch.setattr("discreet.curator.budget.reservation.are_steps", lambda events, run: True)
+    monkeypatch.setattr(Reservation, "is_ended", lambda self, run: False)
+    assert greedy(budget, steps) > 0.1
+
+
 def test_a_member_that_comes_back_when_a_reservation_is_freed_admits_what_was_run_alone():
     """While budget is reserved the pure sum is used up, and another member admits; freed, both do again."""
     budget = Budget(epsilon=2 * LOG2, delta="1/10")

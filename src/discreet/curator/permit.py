@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from discreet.data import Table
     from discreet.privacy.rational import Number
 
-__all__ = ["Permit", "abandon", "largest_use", "reopen"]
+__all__ = ["Permit", "abandon_permit", "largest_use", "reopen_permit"]
 
 
 class Permit:
@@ -36,14 +36,14 @@ class Permit:
     Guarantee
     ---------
     The reservation is durable before any row is returned. What the code reports by `charge` is recorded
-    before it runs, and stays within the reservation: of epsilon, delta or rho, all that is charged keeps
-    these numbers together, and what keeps them may be charged, whatever others spend meanwhile; of a run, its
-    steps may be charged, in any order (docs/proofs/filters.md, lemma 14). That the code runs what it reports,
-    and releases nothing else, is the responsibility of its author. On `close`, what was never charged is
-    freed: of a run, that of its steps as far as the budget counts step by step, and all of it if none was
-    taken. After a crash the whole reservation stays, in later periods too, until its owner
-    opens it again and closes it (`reopen`), or abandons it (`abandon`), which counts it in full once more and
-    for the last time.
+    before it runs, and stays within the reservation: of epsilon, delta or rho, what all charges keep
+    adds up to no more, and whatever adds up to no more may be charged, whatever others spend meanwhile; of a
+    run, its steps may be charged, in any order (docs/proofs/filters.md, lemma 14). That the code runs what it
+    reports, and releases nothing else, is the responsibility of its author. On `close`, what was never
+    charged is freed: of a run that was begun, no more than its steps that are left, where the budget counts
+    steps. After a crash the whole reservation stays, in later periods too, until its owner opens it again and
+    closes it (`reopen_permit`), or abandons it (`abandon_permit`), which counts it in full once more and for
+    the last time.
 
     Parameters
     ----------
@@ -264,7 +264,7 @@ def largest_use(
     return offered(epsilon=most.epsilon, delta=most.delta or None, rho=most.rho, neighbors=most.neighbors)
 
 
-def abandon(door: Door, permit: str | int, *, reason: str) -> None:
+def abandon_permit(door: Door, permit: str | int, *, reason: str) -> None:
     """Close a permit whose code never ended, and record this. All that it reserved is spent.
 
     Its code may have read rows and used the whole reservation, so that nothing is freed: what was reserved is
@@ -289,7 +289,7 @@ def abandon(door: Door, permit: str | int, *, reason: str) -> None:
     door._decide(ABANDON, rule, declared=declare(door.tables), key=None)
 
 
-def reopen(door: Door, permit: str | int, *, analyst: str = "") -> Permit:
+def reopen_permit(door: Door, permit: str | int, *, analyst: str = "") -> Permit:
     """Return an open permit again, to go on with it after its program was killed, or to close it.
 
     All that was charged before stays charged. That the program ran nothing that it had not charged is its
