@@ -127,7 +127,7 @@ class Permit:
             return PermittedRun(run, taken, self.charge)
         first = self._goes_on(before, run)
         if first is not None:
-            return PermittedRun(run, len(before.runs[first].places), self._steps_of(run, run, first))
+            return PermittedRun(run, before.runs[first].charges, self._steps_of(run, run, first))
         counted = _stated(run, epsilon, delta, before.event) or before.price(run)
         _check(self._door.ledger.state(), before.with_use(run, counted))
         return PermittedRun(run, 0, self._steps_of(run, counted, None))

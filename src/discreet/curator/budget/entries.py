@@ -140,7 +140,7 @@ def last_use(after: Reservation) -> Body:
     place = len(after.used) - 1
     body = {"event": after.used[place].to_object()}
     for first, run in after.runs.items():
-        if first < place == run.places[-1]:
+        if first < place == run.last:
             return cast("Body", {**body, "run": first})
         if first == place:
             body["run"] = run.event.to_object()

@@ -24,16 +24,30 @@ from discreet.records import dataclass
 
 __all__ = ["BegunRun", "Reservation"]
 
+_NOTHING = compose(())
+"""What the later steps of a run count as."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BegunRun:
     """A run that was fixed in advance and is charged step by step: all of it counts from its first step.
 
-    `places` says which uses of the reservation are its steps.
+    Attributes
+    ----------
+    event : Event
+        All of it.
+    taken : Event
+        The steps that were charged, together.
+    charges : int
+        How many charges that were.
+    last : int
+        Which use of the reservation the last of them was.
     """
 
     event: Event
-    places: tuple[int, ...]
+    taken: Event
+    charges: int
+    last: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +86,8 @@ class Reservation:
     @property
     def counted(self) -> tuple[Event, ...]:
         """What was used, as filters count it."""
-        return tuple(self.priced.get(place, event) for place, event in enumerate(self.used))
+        found = (self.priced.get(place, event) for place, event in enumerate(self.used))
+        return tuple(one for one in found if one is not _NOTHING)
 
     @property
     def in_numbers(self) -> bool:
@@ -102,17 +117,20 @@ class Reservation:
             If the run does not have this step, or not once more.
         """
         place = len(self.used)
-        before = () if first is None else self.runs[first].places
-        if not are_steps((*(self.used[one] for one in before), event), run):
+        before = None if first is None else self.runs[first]
+        taken = event if before is None else before.taken + event
+        if not are_steps([taken], run):
             raise BudgetExceeded("the run does not have this step, or not once more")
-        found = compose(()) if before else counted
-        begun = BegunRun(event=run, places=(*before, place))
-        runs = MappingProxyType({**self.runs, begun.places[0]: begun})
-        return replace(self, used=(*self.used, event), priced=self._priced(found), runs=runs)
+        charges = 1 if before is None else before.charges + 1
+        begun = BegunRun(event=run, taken=taken, charges=charges, last=place)
+        runs = MappingProxyType({**self.runs, place if first is None else first: begun})
+        priced = self._priced(counted if before is None else _NOTHING)
+        return replace(self, used=(*self.used, event), priced=priced, runs=runs)
 
-    def is_ended(self, run: BegunRun) -> bool:
+    @staticmethod
+    def is_ended(run: BegunRun) -> bool:
         """Return whether all steps of a run were charged."""
-        return are_steps([run.event], compose(self.used[place] for place in run.places))
+        return are_steps([run.event], run.taken)
 
     def _priced(self, counted: Event) -> Mapping[int, Event]:
         return MappingProxyType({**self.priced, len(self.used): counted})
