@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from typing import NamedTuple
@@ -110,7 +109,7 @@ class Leaf(NamedTuple):
         if place is None:
             return [self]
         held = self.account.reserved[place]
-        self.account.check_covered(replace(held, used=(*held.used, event)))
+        self.account.check_covered(held.with_use(event))
         return self.after(USE, reservation=place, event=event.to_object()).split(pair)
 
     def use_in_numbers(self, event, pair):

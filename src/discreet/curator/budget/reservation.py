@@ -17,7 +17,7 @@ from discreet.accounting.filters.scalar import ZeroConcentratedFilter
 from discreet.accounting.filters.tight import TightFilter, are_steps, tight_cost
 from discreet.errors import BudgetExceeded
 from discreet.privacy.decimals import show_above
-from discreet.privacy.events import Approximate, Event, Pure, ZeroConcentrated, compose
+from discreet.privacy.events import Approximate, Composed, Event, Pure, ZeroConcentrated, compose
 from discreet.privacy.neighbors import Neighbors
 from discreet.privacy.rational import show
 from discreet.records import dataclass
@@ -69,6 +69,8 @@ class Reservation:
         is counted with its run.
     runs : mapping
         Runs that were begun, by the place in `used` of their first step.
+    together : Event
+        All that was used, as one event.
     """
 
     analyst: str
@@ -77,15 +79,18 @@ class Reservation:
     used: tuple[Event, ...] = ()
     priced: Mapping[int, Event] = field(default_factory=dict)
     runs: Mapping[int, BegunRun] = field(default_factory=dict)
+    together: Event = _NOTHING
 
     @property
     def spent(self) -> Event:
         """What was used, as one event."""
-        return compose(self.used)
+        return self.together
 
     @property
     def counted(self) -> tuple[Event, ...]:
-        """What was used, as filters count it."""
+        """What was used, as filters count it: steps of a run together, which cost as much as one by one."""
+        if isinstance(self.event, Composed) and self.used:
+            return (self.together,)
         found = (self.priced.get(place, event) for place, event in enumerate(self.used))
         return tuple(one for one in found if one is not _NOTHING)
 
@@ -97,7 +102,7 @@ class Reservation:
     def with_use(self, event: Event, counted: Event | None = None) -> Reservation:
         """Return the reservation after one more use, which counts as itself if nothing else is given."""
         priced = self.priced if counted is None or counted == event else self._priced(counted)
-        return replace(self, used=(*self.used, event), priced=priced)
+        return replace(self, used=(*self.used, event), priced=priced, together=self.together + event)
 
     def with_step(self, event: Event, *, run: Event, counted: Event, first: int | None = None) -> Reservation:
         """Return the reservation after a step of a run.
@@ -125,7 +130,8 @@ class Reservation:
         begun = BegunRun(event=run, taken=taken, charges=charges, last=place)
         runs = MappingProxyType({**self.runs, place if first is None else first: begun})
         priced = self._priced(counted if before is None else _NOTHING)
-        return replace(self, used=(*self.used, event), priced=priced, runs=runs)
+        after = replace(self, used=(*self.used, event), priced=priced, runs=runs)
+        return replace(after, together=self.together + event)
 
     @staticmethod
     def is_ended(run: BegunRun) -> bool:
