@@ -167,6 +167,7 @@ REACHED_FROM = {
     "front/arguments.py": ("front/test_curator.py", "did you mean"),
     "front/balance.py": ("front/test_curator.py", ".remaining"),
     "front/generators.py": ("synthesis/asking/test_generator_question.py", ".train_generator("),
+    "front/permits.py": ("curator/test_permitted_run.py", ".reopen("),
     "front/related_syntheses.py": ("synthesis/asking/test_related_release.py", ".synthesize_related("),
     "front/syntheses.py": ("synthesis/asking/test_question.py", ".preview_synthesis("),
     "mechanisms/adaptive/plot.py": ("mechanisms/test_plot.py", "SmoothSensitivity"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -81,7 +80,7 @@ def admitted(budget, seed):
                 place = draws.choice(places)
                 held = book.account.reserved[place]
                 if step == "use":
-                    book.account.check_covered(replace(held, used=(*held.used, event)))
+                    book.account.check_covered(held.with_use(event))
                 line = (step, (place, event) if step == "use" else (place,), {})
         except BudgetExceeded:
             continue
@@ -132,7 +131,7 @@ def test_what_was_used_by_slightly_lower_prices_is_read_and_not_written():
     book = Book(Budget(epsilon=3, delta="1e-6"))
     place = book.reserve(reserved)
     with pytest.raises(BudgetExceeded, match="does not cover"):
-        book.account.check_covered(replace(book.account.reserved[place], used=(used,)))
+        book.account.check_covered(book.account.reserved[place].with_use(used))
     before = book.account.filter_of().alive[1].spent
     book.use(place, used)
     after = book.account.filter_of().alive[1].spent

@@ -223,13 +223,18 @@ def test_nothing_runs_past_the_reservation(place):
     assert len(entries(curator, "use")) == 2
 
 
-def test_normal_noise_is_covered_where_the_budget_counts_it(place):
+def test_a_permit_in_numbers_covers_normal_noise_by_its_own_numbers(place):
     curator = clinic(place, budget=Budget(epsilon=3, delta="1e-6"))
     with curator.permit("training", epsilon=1, delta="5e-8") as permit:
-        permit.charge(ZeroConcentrated(rho="1/100"))
+        permit.charge(ZeroConcentrated(rho="1/100"))  # epsilon 0.72 at a delta of 5e-8
+        with pytest.raises(BudgetExceeded, match=r"would have spent epsilon 0\..* of 1 and delta"):
+            permit.charge(Approximate(epsilon="1/10", delta="5e-8"))
+        permit.charge(Pure(epsilon="1/4"))
+    with curator.permit("training", epsilon=1, delta="5e-8") as permit:
         permit.charge(Approximate(epsilon="1/10", delta="5e-8"))
+        permit.charge(Pure(epsilon="9/10"))
         with pytest.raises(BudgetExceeded):
-            permit.charge(Approximate(epsilon="1/10", delta="1e-9"))
+            permit.charge(ZeroConcentrated(rho="1e-9"))
     with curator.permit("training", rho="1/50") as permit:
         permit.charge(ZeroConcentrated(rho="1/50"))
         with pytest.raises(BudgetExceeded):

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from discreet.curator.budget.account import Account, Reservation
+from discreet.curator.budget.account import Account
 from discreet.curator.budget.budget import Budget, offered
 from discreet.curator.budget.checks import check_analyst
-from discreet.curator.budget.entries import ABANDON, RESERVE, SETTLE, USE
+from discreet.curator.budget.entries import ABANDON, RESERVE, SETTLE, USE, last_use
+from discreet.curator.budget.reservation import Reservation
 from discreet.curator.door import Door
 from discreet.curator.ledger import Body
-from discreet.curator.table_records import check_reason, declare
+from discreet.curator.permitted_run import PermittedRun
+from discreet.curator.table_records import check_current, check_reason, declare
 from discreet.data.tables.public_table import PublicTable
 from discreet.errors import ParameterError
-from discreet.privacy.events import Event
+from discreet.privacy.events import Approximate, Event
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from discreet.data import Table
     from discreet.privacy.rational import Number
 
-__all__ = ["Permit", "abandon", "largest_use"]
+__all__ = ["Permit", "abandon_permit", "largest_use", "reopen_permit"]
 
 
 class Permit:
@@ -33,11 +35,15 @@ class Permit:
 
     Guarantee
     ---------
-    The reservation is durable before any row is returned. What the code reports by `charge` is
-    recorded before it runs and stays within the reservation. That the code runs what it reports, and releases
-    nothing else, is the responsibility of its author. On `close`, what was never charged is freed; after a
-    crash the whole reservation stays spent. An open one counts in full, also in later periods,
-    until its owner abandons it (`abandon`), which counts it in full once more and for the last time.
+    The reservation is durable before any row is returned. What the code reports by `charge` is recorded
+    before it runs, and stays within the reservation: of epsilon, delta or rho, what all charges keep
+    adds up to no more, and whatever adds up to no more may be charged, whatever others spend meanwhile; of a
+    run, its steps may be charged, in any order (docs/proofs/filters.md, lemma 14). That the code runs what it
+    reports, and releases nothing else, is the responsibility of its author. On `close`, what was never
+    charged is freed: of a run that was begun, no more than its steps that are left, where the budget counts
+    steps. After a crash the whole reservation stays, in later periods too, until its owner opens it again and
+    closes it (`reopen_permit`), or abandons it (`abandon_permit`), which counts it in full once more and for
+    the last time.
 
     Parameters
     ----------
@@ -64,13 +70,20 @@ class Permit:
             return {"analyst": analyst, "event": event.to_object(), "purpose": purpose}
 
         door._rehearse(lambda account: account.check(analyst, event))
-        self._door = door
-        self._tables = dict(door.tables)
-        self._place = door._decide(RESERVE, rule, declared=declare(self._tables), key=None).entry.sequence
+        tables = dict(door.tables)
+        self._hold(door, door._decide(RESERVE, rule, declared=declare(tables), key=None).entry.sequence)
+
+    def _hold(self, door: Door, place: int) -> None:
+        self._door, self._tables, self._place = door, dict(door.tables), place
         self._open = True
+        self._resumed: frozenset[int] | None = None
+        """Of a permit that was opened again, which of the runs that it had begun go on."""
 
     def charge(self, event: Event) -> None:
         """Record what is about to run.
+
+        Of a permit for epsilon and delta, each charge has a point of its own curve, and these add up: charge
+        a whole run at once, or `begin` it and charge its steps.
 
         Raises
         ------
@@ -80,18 +93,90 @@ class Permit:
         self._check_open()
         if not isinstance(event, Event):
             raise ParameterError("event", "is not an event", "an Event")
+        self._use(lambda account, before: before.with_use(event, account.counted_as(before, event)))
 
-        def check(account: Account) -> None:
-            reservation = _reservation(account, self._place)
-            account.check_covered(replace(reservation, used=(*reservation.used, event)))
+    def begin(
+        self, run: Event, *, epsilon: Number | None = None, delta: Number | None = None
+    ) -> PermittedRun:
+        """Begin a run that is fixed in advance, whose steps are charged one by one. Nothing is charged yet.
+
+        Of a permit for epsilon and delta, the whole run counts from its first step on; what it counts as may
+        be stated, if the run keeps that. If the permit was opened again, a run that it had begun goes on.
+
+        Parameters
+        ----------
+        run : Event
+            All steps together.
+        epsilon, delta : number, optional
+            What it shall count as, of a permit for epsilon and delta; by default the point of its curve that
+            takes the same share of both.
+
+        Raises
+        ------
+        BudgetExceeded
+            If the permit does not cover the whole run.
+        """
+        self._check_open()
+        if not isinstance(run, Event):
+            raise ParameterError("run", "is not an event", "an Event")
+        before = _reservation(self._door.ledger.state(), self._place)
+        if not isinstance(before.event, Approximate):
+            taken = len(before.used) if self._resumed is not None and before.event == run else 0
+            if not taken:
+                _check(self._door.ledger.state(), before.with_use(run))
+            return PermittedRun(run, taken, self.charge)
+        first = self._goes_on(before, run)
+        if first is not None:
+            return PermittedRun(run, before.runs[first].charges, self._steps_of(run, run, first))
+        counted = _stated(run, epsilon, delta, before.event) or before.price(run)
+        _check(self._door.ledger.state(), before.with_use(run, counted))
+        return PermittedRun(run, 0, self._steps_of(run, counted, None))
+
+    def _goes_on(self, before: Reservation, run: Event) -> int | None:
+        """Return the first use of a run that a crash ended, if this is the same one."""
+        ended = [
+            first
+            for first, one in before.runs.items()
+            if first in (self._resumed or ()) and one.event == run and not before.is_ended(one)
+        ]
+        if not ended:
+            return None
+        self._resumed = (self._resumed or frozenset()) - {ended[-1]}
+        return ended[-1]
+
+    def _steps_of(self, run: Event, counted: Event, first: int | None) -> Callable[[Event], None]:
+        """Return what charges a step of a run, and remembers which was the first."""
+        begun = first
+
+        def charge(event: Event) -> None:
+            nonlocal begun
+            self._check_open()
+            if not isinstance(event, Event):
+                raise ParameterError("event", "is not an event", "an Event")
+            after = self._use(
+                lambda _, before: before.with_step(event, run=run, counted=counted, first=begun)
+            )
+            begun = max(after.runs) if begun is None else begun
+
+        return charge
+
+    def _use(self, used: Callable[[Account, Reservation], Reservation]) -> Reservation:
+        """Record one more use, and return the reservation after it."""
+        found: list[Reservation] = []
+
+        def check(account: Account) -> Reservation:
+            after = used(account, _reservation(account, self._place))
+            _check(account, after)
+            return after
 
         def rule(account: Account, time: str) -> Body:
             del time
-            check(account)
-            return {"reservation": self._place, "event": event.to_object()}
+            found.append(check(account))
+            return {"reservation": self._place, **last_use(found[-1])}
 
         self._door._rehearse(check)
         self._door.ledger.decide(USE, rule)
+        return found[-1]
 
     def rows(self, table: str) -> pyarrow.Table:
         """Return the rows of a table within its declaration; private.
@@ -179,7 +264,7 @@ def largest_use(
     return offered(epsilon=most.epsilon, delta=most.delta or None, rho=most.rho, neighbors=most.neighbors)
 
 
-def abandon(door: Door, permit: str | int, *, reason: str) -> None:
+def abandon_permit(door: Door, permit: str | int, *, reason: str) -> None:
     """Close a permit whose code never ended, and record this. All that it reserved is spent.
 
     Its code may have read rows and used the whole reservation, so that nothing is freed: what was reserved is
@@ -204,6 +289,33 @@ def abandon(door: Door, permit: str | int, *, reason: str) -> None:
     door._decide(ABANDON, rule, declared=declare(door.tables), key=None)
 
 
+def reopen_permit(door: Door, permit: str | int, *, analyst: str = "") -> Permit:
+    """Return an open permit again, to go on with it after its program was killed, or to close it.
+
+    All that was charged before stays charged. That the program ran nothing that it had not charged is its
+    author's responsibility, as ever. A program that still runs shares what is left.
+
+    Parameters
+    ----------
+    door : Door
+        Whose permit.
+    permit : str or int
+        Its purpose; or the number of its entry, if several open permits have the same purpose.
+    analyst : str
+        Whose share pays for it: the one that it was opened with.
+    """
+    check_analyst(analyst)
+    account = door.ledger.state()
+    check_current(account, declare(door.tables))
+    place = _open_permit(account, permit)
+    if account.reserved[place].analyst != analyst:
+        raise ParameterError("analyst", "is not the one who pays for this permit", "the same one")
+    again = Permit.__new__(Permit)
+    again._hold(door, place)
+    again._resumed = frozenset(account.reserved[place].runs)
+    return again
+
+
 def _open_permit(account: Account, permit: str | int) -> int:
     """Return the entry of the open reservation with this purpose or number."""
     found = [place for place, one in account.reserved.items() if permit in (place, one.purpose)]
@@ -212,6 +324,12 @@ def _open_permit(account: Account, permit: str | int) -> int:
     open_ones = ", ".join(f"{one.purpose!r} (entry {place})" for place, one in account.reserved.items())
     problem = "names several open permits" if len(found) > 1 else "names no open permit"
     raise ParameterError("permit", problem, f"one of {open_ones}" if open_ones else "none is open")
+
+
+def _check(account: Account, after: Reservation) -> None:
+    """Refuse what does not keep the numbers that were reserved, or is not covered where they are counted."""
+    after.check_numbers()
+    account.check_covered(after)
 
 
 def _reservation(account: Account, place: int) -> Reservation:
@@ -226,3 +344,16 @@ def _reservation(account: Account, place: int) -> Reservation:
     if reservation is None:
         raise _Closed
     return reservation
+
+
+def _stated(
+    run: Event, epsilon: Number | None, delta: Number | None, reserved: Approximate
+) -> Approximate | None:
+    """Return what a run is stated to count as, if it keeps that."""
+    if epsilon is None or delta is None:
+        return None
+    from discreet.accounting import epsilon_and_delta
+
+    stated = Approximate(epsilon=epsilon, delta=delta, neighbors=reserved.neighbors)
+    upper = epsilon_and_delta.epsilon(run, delta=stated.delta).upper
+    return stated if upper <= stated.epsilon else None

@@ -11,17 +11,15 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from discreet.curator import Budget, Door, Permit, Preview, Release, Request
+from discreet.curator import Budget, Door, Preview, Release, Request
 from discreet.curator.budget.checks import check_analyst
-from discreet.curator.permit import abandon, largest_use
 from discreet.curator.request.compound_request import CompoundRequest
 from discreet.curator.request.statistic_request import StatisticRequest
 from discreet.errors import ParameterError
-from discreet.front import fits, limit_cuts, losses, other_relations, suggestions, syntheses
-from discreet.front.arguments import declared_day, refuse_others, refuse_unnamed
+from discreet.front import fits, limit_cuts, losses, other_relations, permits, suggestions, syntheses
+from discreet.front.arguments import declared_day, refuse_others
 from discreet.front.balance import Remaining, Spent, spent_of
 from discreet.front.suggestions import Suggestion, apply_suggestions
-from discreet.privacy.events import Event
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import float_written
 from discreet.queries import TableRequest
@@ -304,40 +302,6 @@ class Curator(Door):
 
         return sandbox(self.tables, rows=rows, seed=seed, today=self._today)
 
-    def permit(
-        self,
-        purpose: str,
-        most: Event | Budget | None = None,
-        *unnamed: NoReturn,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        rho: Number | None = None,
-        analyst: str = "",
-    ) -> Permit:
-        """Reserve budget for trusted code that reads rows itself. Never for analysts.
-
-        The most that it may spend is an event, such as a whole training run, or a budget; or epsilon, delta
-        and rho as numbers. `purpose` is for the record; the share of `analyst` pays.
-        """
-        refuse_unnamed(unnamed if most is None or isinstance(most, Event | Budget) else (most,))
-        relation = self.budget.neighbors
-        event = largest_use(most, epsilon=epsilon, delta=delta, rho=rho, neighbors=relation)
-        return Permit(self, purpose, event, analyst)
-
-    def abandon(self, permit: str | int, *, reason: str) -> None:
-        """Close a permit whose code crashed, on the record: all it reserved is spent, nothing is freed.
-
-        Without this it stays open, and counts in every later period.
-
-        Parameters
-        ----------
-        permit : str or int
-            Its purpose; or the number of its entry, if several open permits have the same purpose.
-        reason : str
-            Why, for the record.
-        """
-        abandon(self, permit, reason=reason)
-
     def remeasure(
         self,
         release: Release,
@@ -369,6 +333,7 @@ class Curator(Door):
         self.budget.check_offer(offer)
         return remeasure(self, release, offer, analyst=analyst)
 
+    permit, reopen, abandon = permits.permit, permits.reopen, permits.abandon
     suggest_bounds, suggest_limits = suggestions.suggest_bounds, suggestions.suggest_limits
     fit, preview_fit, cut_by_limits = fits.fit, fits.preview_fit, limit_cuts.cut_by_limits
     graph, fixed = other_relations.graph_questions, other_relations.fixed_questions

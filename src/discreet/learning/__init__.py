@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         FlatClipping,
         PerLayerClipping,
     )
+    from discreet.learning.deep.planning import training_plan
     from discreet.learning.deep.private import private
     from discreet.learning.deep.private_epochs import private_epochs
     from discreet.learning.estimators.additive import AdditiveClassifier
@@ -73,6 +74,7 @@ __all__ = [
     "plot",
     "private",
     "private_epochs",
+    "training_plan",
 ]
 
 publish(
@@ -103,5 +105,6 @@ publish(
         "cost_curve": "discreet.learning.teachers.cost_curve",
         "private": "discreet.learning.deep.private",
         "private_epochs": "discreet.learning.deep.private_epochs",
+        "training_plan": "discreet.learning.deep.planning",
     },
 )

@@ -169,6 +169,23 @@ def test_what_was_reserved_may_be_used_and_costs_as_much(event):
     assert book.account.filter_of() == held
 
 
+def test_a_refusal_for_delta_says_how_much_of_it_may_be_asked():
+    book = Book(Budget(epsilon=3, delta="1e-5"))
+    with pytest.raises(
+        BudgetExceeded, match=r"at most 7\.3e-6 of the delta 1e-05 .* delta 7\.3e-6 is left: ask"
+    ):
+        book.account.check("", Approximate(epsilon="1/10", delta="9e-6"))
+    book.account.check("", Approximate(epsilon="1/10", delta="7.3e-6"))
+    book.charge(Approximate(epsilon=1, delta="1e-7"))
+    for _ in range(60):
+        book.charge(Gaussian(noise_multiplier=30))
+    with pytest.raises(
+        BudgetExceeded, match=r"at most 1\.3e-6 of the delta 1e-05 .* delta 1\.2e-6 is left: ask"
+    ):
+        book.account.check("", Approximate(epsilon="1/10", delta="2e-6"))
+    book.account.check("", Approximate(epsilon="1/10", delta="1.2e-6"))
+
+
 KINDS = st.sampled_from([None, "daily", "weekly", "monthly", "quarterly", "yearly"])
 DAYS = st.integers(0, 500).map(lambda n: f"{2026 + n // 360}-{n // 30 % 12 + 1:02}-{n % 30 % 28 + 1:02}")
 
@@ -288,7 +305,10 @@ def test_an_account_that_was_not_opened_promises_nothing():
         (
             Budget(epsilon=3, delta="1e-6"),
             Approximate(epsilon="0.1", delta="1e-6"),
-            ("delta 1e-6 by the tight count, 136.99% of the budget", "delta 7.3e-7, 100.00% is left"),
+            (
+                "delta 1e-6 by the tight count, which leaves at most 7.3e-7 of the delta 1e-06 of the budget",
+                "delta 7.3e-7 is left: ask for no more of it",
+            ),
         ),
         (Budget(rho=1), ZeroConcentrated(rho="1.5"), ("150.00%", "at most 1.41421 would")),
         (Budget(epsilon=1), compose([Pure(epsilon=1), Pure(epsilon=1)]), ("200.00%",)),

@@ -23,7 +23,7 @@ from discreet.accounting.filters.cost import (
 from discreet.accounting.filters.scalar import small
 from discreet.errors import ParameterError
 from discreet.privacy.decimals import show_above, show_below
-from discreet.privacy.events import Composed, Event, Parallel
+from discreet.privacy.events import Composed, Event, Parallel, ZeroConcentrated
 from discreet.privacy.guarantees import ApproximateDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
 from discreet.privacy.rational import non_negative
@@ -88,13 +88,19 @@ class TightFilter(Filter):
         What is run of a reservation is counted in one of two ways, and which one depends on the reservation
         alone: were it chosen by what was run, each way would need a share of delta. Of a composed one, only
         its steps may be run, in any order, ended at any time; all of that costs as much as the whole
-        (docs/proofs/filters.md, lemma 10). Of any other, pairs are added up that are chosen to suit it.
+        (docs/proofs/filters.md, lemma 10). Of a rho, all parts of it cost as much as the whole (lemma 14).
+        Of any other, pairs are added up that are chosen to suit it.
         """
         if within is None or not events:
             return Filter.cost(self, *events)
         whole = self._cost_of_one(self._checked(within))
         if isinstance(within, Composed):
             return whole if are_steps(events, within) else (None, None)
+        if isinstance(within, ZeroConcentrated):
+            rho, own = total_cost([cost_of(self._checked(one), concentrated_rate, 2) for one in events], 2)
+            if rho is None or own != 0:
+                return None, None
+            return whole if rho <= within.rho else self._cost_of_one(within._with(rho=rho))
         epsilon, delta = whole
         if epsilon is None or delta is None:
             return None, None

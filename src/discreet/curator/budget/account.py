@@ -13,36 +13,23 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from discreet.accounting.filters import Odometer, UnionFilter
+from discreet.accounting.filters.base import WHOLE
 from discreet.curator.budget.budget import Budget, Cap
+from discreet.curator.budget.reservation import Reservation
 from discreet.curator.budget.wording import refusal
 from discreet.errors import BudgetExceeded, LedgerError, ParameterError
-from discreet.privacy.events import Event, compose
+from discreet.privacy.events import Event
 from discreet.privacy.rational import float_above, float_written
 from discreet.records import dataclass
 
-__all__ = ["Account", "ChargeHistory", "Reservation"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reservation:
-    """Budget reserved for trusted code, and what that code has used of it."""
-
-    analyst: str
-    event: Event
-    purpose: str = ""
-    used: tuple[Event, ...] = ()
-
-    @property
-    def spent(self) -> Event:
-        """What was used, as one event."""
-        return compose(self.used)
+__all__ = ["Account", "ChargeHistory"]
 
 
 class ChargeHistory(NamedTuple):
     """A charge, and those before it.
 
-    Of a permit that was closed, `used` is what was run, one after another, `within` what had been reserved,
-    and `event` all that was used; or, if it was abandoned, all that was reserved.
+    Of a permit that was closed, `used` is what was run, one after another, as filters count it, `within` what
+    had been reserved, and `event` all that was run; or, if it was abandoned, all that was reserved.
     """
 
     analyst: str
@@ -122,7 +109,7 @@ class Account:
             raise LedgerError("there is no such cap")
         for reservation in self.reserved.values():
             if analyst in (None, reservation.analyst):
-                current = current.reserve(reservation.event, reservation.used)
+                current = current.reserve(reservation.event, reservation.counted)
         return current
 
     def filters(self, analyst: str) -> list[tuple[str, Cap]]:
@@ -174,8 +161,24 @@ class Account:
         What is `recorded` was admitted by bounds of today or of another version.
         """
         for _, current in self.filters(reservation.analyst):
-            if not current.covers(reservation.event, reservation.used, recorded=recorded):
+            if not current.covers(reservation.event, reservation.counted, recorded=recorded):
                 raise BudgetExceeded("the permit does not cover it; reserve more, or run less")
+
+    def counted_as(self, reservation: Reservation, event: Event) -> Event:
+        """Return what a use of a reservation counts as: itself, unless some way of counting has more for it.
+
+        Of what is reserved in numbers, every use has numbers of that kind (`Reservation.price`), which add up
+        to what was reserved in every way of counting. Where one counts more for the event than for these
+        numbers, the use counts as they do, so that the rest stays usable (docs/proofs/filters.md, lemma 14).
+        """
+        price = reservation.price(event)
+        if price == event:
+            return event
+        caps = [self.caps] if self.caps.per_analyst is None else [self.caps, self.caps.per_analyst]
+        made = [one.filter() for one in caps]
+        ways = [way for one in made for way in (one.alive if isinstance(one, UnionFilter) else [one])]
+        counting = [way for way in ways if None not in way.cost(reservation.event)]
+        return event if all(way.covered(price, (event,), WHOLE) for way in counting) else price
 
     def counted(self, odometer: Odometer) -> Odometer:
         """Return what an odometer of this account shows once all open reservations are used."""
@@ -242,7 +245,9 @@ class Account:
         """
         event = reservation.event if abandoned else reservation.spent
         return self._spend(
-            ChargeHistory(reservation.analyst, event, time, self.history, reservation.used, reservation.event)
+            ChargeHistory(
+                reservation.analyst, event, time, self.history, reservation.counted, reservation.event
+            )
         )
 
     def _spend(self, charge: ChargeHistory) -> Account:

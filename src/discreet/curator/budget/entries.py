@@ -12,8 +12,9 @@ from types import MappingProxyType
 from typing import TypeAlias, cast
 
 from discreet.accounting.filters import Odometer
-from discreet.curator.budget.account import Account, Reservation, period_of
+from discreet.curator.budget.account import Account, period_of
 from discreet.curator.budget.budget import Budget
+from discreet.curator.budget.reservation import Reservation
 from discreet.curator.ledger import Body, Entry
 from discreet.errors import LedgerMismatch, LedgerTampered, ParameterError
 from discreet.privacy.events import Event
@@ -30,6 +31,7 @@ __all__ = [
     "TWO",
     "USE",
     "fold",
+    "last_use",
 ]
 
 OPEN, CHARGE, AMEND, RENEW = "open", "charge", "amend", "renew"
@@ -111,10 +113,40 @@ def _reserved(account: Account, entry: Entry, body: Body) -> Account:
 
 def _used(account: Account, entry: Entry, body: Body) -> Account:
     place = cast("int", body["reservation"])
-    reservation = account.reserved[place]
-    after = replace(reservation, used=(*reservation.used, _event(body)))
+    after = _after_use(account.reserved[place], body)
     account.check_covered(after, recorded=True)
     return _with(account, place, after)
+
+
+def _after_use(before: Reservation, body: Body) -> Reservation:
+    """Return a reservation after a use, which counts as its entry says."""
+    event, counted, run = _event(body), body.get("counted"), body.get("run")
+    if isinstance(run, int):
+        begun = before.runs[run].event
+        return before.with_step(event, run=begun, counted=begun, first=run)
+    if counted is None:
+        return before.with_use(event)
+    price = Event.from_object(counted)
+    if run is None:
+        after = before.with_use(event, price)
+    else:
+        after = before.with_step(event, run=Event.from_object(run), counted=price)
+    after.check_numbers(recorded=True)
+    return after
+
+
+def last_use(after: Reservation) -> Body:
+    """Return what the entry of the last use of a reservation says: what was run, and what it counts as."""
+    place = len(after.used) - 1
+    body = {"event": after.used[place].to_object()}
+    for first, run in after.runs.items():
+        if first < place == run.last:
+            return cast("Body", {**body, "run": first})
+        if first == place:
+            body["run"] = run.event.to_object()
+    if place in after.priced:
+        body["counted"] = after.priced[place].to_object()
+    return cast("Body", body)
 
 
 def _settled(account: Account, entry: Entry, body: Body) -> Account:

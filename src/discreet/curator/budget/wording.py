@@ -8,6 +8,7 @@ from discreet.accounting.filters import UnionFilter
 from discreet.curator.budget.budget import Cap
 from discreet.privacy.decimals import percent_above, percent_below, show_above, show_below
 from discreet.privacy.events import Event
+from discreet.privacy.rational import float_above
 
 __all__ = ["Amount", "amounts", "largest", "refusal"]
 
@@ -57,6 +58,14 @@ def refusal(words: str, cap: Cap, *events: Event, most: Fraction) -> str:
             f"{show_above(cost)}: offer epsilon alone, or have the budget amended to one with a delta; {fit}"
         )
     way = f" by the {cap.nearest(*events).title} count" if isinstance(cap, UnionFilter) else ""
+    if isinstance(cap, UnionFilter) and name == "delta":
+        part, rest = show_below(limit), show_below(left)
+        return (
+            f"it costs delta {show_above(cost)}{way}, which leaves at most {part} of the delta "
+            f"{float_above(cap.delta):g} of {words} to requests; the rest pays for turning sums into "
+            f"epsilon, and for other ways to count. Of these {part}, delta {rest} is left: ask for no more "
+            f"of it; {fit}"
+        )
     takes = f"{name} {show_above(cost)}{way}, {percent_above(cost, limit)}"
     rest = f"{name} {show_below(left)}, {percent_below(left, limit)}"
     return f"it costs {takes} of {words}, of which {rest} is left; {fit}"

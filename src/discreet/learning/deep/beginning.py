@@ -32,7 +32,7 @@ from discreet.privacy.rational import whole
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["Beginning", "at_home", "batch_reader", "begin", "opened_record"]
+__all__ = ["Beginning", "at_home", "batch_reader", "begin", "device_of", "opened_record", "size_of"]
 
 _MOST_BATCHES = 2**20  # of one step, for which the rounding of their sum is proven
 
@@ -101,13 +101,19 @@ def begin(
         sampler=sampler,
         population=everybody if population is None else population,
         examples=held,
-        size=sum(value.numel() for value in model.parameters() if value.requires_grad),
+        size=size_of(model),
         clipping=clipping,
-        device=_device_of(model),
+        device=device_of(model),
     )
 
 
-def _device_of(model: nn.Module) -> torch.device:
+def size_of(model: nn.Module) -> int:
+    """Return how many numbers of a model are trained."""
+    return sum(value.numel() for value in model.parameters() if value.requires_grad)
+
+
+def device_of(model: nn.Module) -> torch.device:
+    """Return where all trained parameters are; the processor if they are in several places."""
     found = {value.device for value in model.parameters() if value.requires_grad}
     return found.pop() if len(found) == 1 else torch.device("cpu")
 
@@ -165,6 +171,10 @@ def _opened(record: Any, plan: TrainingPlan | EpochPlan) -> tuple[StepRecord | N
     if isinstance(record, str | os.PathLike):
         journal = Journal(record, plan.event_of_charge)
         return journal, journal.taken * plan.steps_per_charge
+    begin = getattr(record, "begin", None)  # of a permit, which counts a run that is fixed in advance as one
+    if callable(begin):
+        run = begin(plan.event, epsilon=plan.epsilon, delta=plan.delta)
+        return run, run.taken * plan.steps_per_charge
     if record is not None and not callable(getattr(record, "charge", None)):
         raise ParameterError("record", "cannot be charged", "a path, or a permit of a curator")
     return record, 0

@@ -15,6 +15,7 @@ from discreet.learning.deep.clipped_sum import sums_in_doubles
 from discreet.learning.deep.clipping import Clipping
 from discreet.learning.deep.optimizer import PrivateOptimizer
 from discreet.learning.deep.plan import TrainingPlan
+from discreet.learning.deep.planning import training_plan
 from discreet.learning.deep.step_parts import MakeSum, StepRecord
 from discreet.privacy.rational import Number
 
@@ -80,7 +81,7 @@ def private(
         and a Subset of one need none: zeros of the shape of their rows.
     record : path or Permit, optional
         Where steps are recorded before they are taken: a file, so that no step of a run that was killed is
-        forgotten, or a permit of a curator, whose ledger is charged.
+        forgotten, or a permit of a curator, whose ledger is charged; what to reserve: `training_plan`.
     group : ProcessGroup, optional
         Of `torch.distributed`, where several processes train one model, each with the examples of its own
         people. Their gradients are added up, and the first process draws the noise and keeps the record.
@@ -138,15 +139,15 @@ def private(
         clip=clip,
         group=group,
     )
-    plan = (DevicePlan if begun.device.type == "cuda" else TrainingPlan)(
-        batch=batch,
-        population=begun.population,
-        examples=begun.examples,
-        steps=steps,
+    plan = training_plan(
+        model,
         epsilon=epsilon,
         delta=delta,
-        size=begun.size,
-        clipping=begun.clipping,
+        batch=batch,
+        steps=steps,
+        population=begun.population,
+        clip=begun.clipping,
+        examples_per_person=begun.examples,
     )
     draw, release = at_home(
         lambda _: begun.sampler.draw(plan.rate), lambda total, bound, _: total.release(bound)
