@@ -27,6 +27,7 @@ from discreet.learning.deep.watching.arriving_slopes import (
     hand_over_slopes,
     run_once,
 )
+from discreet.learning.deep.watching.beside_layers import chosen_calls
 from discreet.learning.deep.watching.compiled_regions import (
     compiler_is_loaded,
     first_of_two_passes,
@@ -41,6 +42,7 @@ from discreet.learning.deep.watching.layer_calls import (
     WatchedLayer,
     keep_all,
     noted_call,
+    seen_alone,
 )
 from discreet.learning.deep.watching.loose_parameters import loose_parameters
 from discreet.learning.deep.watching.passed_parameters import refuse_passed_parameters
@@ -115,7 +117,10 @@ class Book:
             _watched.discard(module)
 
     def _watch(self, module: nn.Module, name: str, seen: set[nn.Module]) -> Iterator[WatchedLayer]:
-        """Find the modules that own parameters: those with a rule, and the outermost of all others."""
+        """Find the modules that own parameters: those with a rule, and the outermost of all others.
+
+        Of these others, layers inside are found, too, if they may be enough (`beside_layers`).
+        """
         if module in seen:
             return
         seen.add(module)
@@ -123,10 +128,13 @@ class Book:
         own = self._trained_of(loose_parameters(module))
         if own and (rule is None or any("." in part for part in own)):
             self._shards.refuse_sharded(module, name)
-            seen.update(module.modules())
-            yield WatchedLayer(name, module, None, self._trained_of(module.named_parameters()))
-            return
-        if own:
+            every = self._trained_of(module.named_parameters())
+            is_divisible = not self._shards.is_any and not hasattr(module, "parametrizations")
+            yield WatchedLayer(name, module, None, every, is_divisible)
+            if not is_divisible:
+                seen.update(module.modules())
+                return
+        elif own:
             yield WatchedLayer(name, module, rule, own)
         for part, child in module.named_children():
             yield from self._watch(child, f"{name}.{part}" if name else part, seen)
@@ -148,7 +156,7 @@ class Book:
             replaced = None
             if watched.rule is None and len(outputs) > 1:
                 # One output may be made from another: so that slopes are those of what leaves the module.
-                replaced = tree_map(_seen_alone, returned)
+                replaced = tree_map(seen_alone, returned)
                 outputs = tensors_of(replaced)
             self._calls.append(noted_call(watched, args, kwargs, outputs))
             return replaced
@@ -281,6 +289,8 @@ class Book:
         """Close the book, and return its calls, where gradients arrive, and which layers were called."""
         calls = self._calls
         self.stop()
+        if losses.requires_grad:
+            calls = chosen_calls(calls, losses)
         edges = [edge for call in calls for edge in call.edges if edge is not None]
         if not edges or not losses.requires_grad:
             raise _not_of_the_model()
@@ -361,12 +371,6 @@ def _asked(edges: list[list[Any]], losses: Tensor) -> set[int]:
 def _without_autocast(kind: str) -> AbstractContextManager[object]:
     """Let numbers be as long as they are: autocast is for the model alone."""
     return torch.autocast(kind, enabled=False) if torch.is_autocast_enabled(kind) else nullcontext()
-
-
-def _seen_alone(value: Any) -> Any:
-    """Return a tensor as a view of itself, whose gradient is that of what reads the view."""
-    is_one = isinstance(value, Tensor) and value.is_floating_point() and value.requires_grad
-    return value.view_as(value) if is_one else value
 
 
 def _sloped(calls: list[NotedCall], edges: list[Any], losses: Tensor) -> list[LayerCall]:
