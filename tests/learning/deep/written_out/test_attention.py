@@ -7,6 +7,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from discreet.errors import ParameterError
 from discreet.learning.deep.written_out import attention
 from discreet.learning.deep.written_out.attention import write_attention
 from discreet.learning.deep.written_out.linear_parts import LinearParts
@@ -224,3 +225,14 @@ def test_other_examples_do_not_change_a_bit_of_a_gradient():
     found = [[use.each() for uses in booked(model, rows) for use in uses] for rows in (one, other)]
     for same, changed in zip(*found, strict=True):
         assert torch.equal(same[:16], changed[:16])
+
+
+def test_an_output_that_is_written_over_is_refused():
+    class WritesOver(Attending):
+        def forward(self, x):
+            found = self.attention(x, x, x)[0]
+            found += x
+            return found
+
+    with pytest.raises(ParameterError, match=r"y = y \+ x instead of y \+= x"):
+        booked(WritesOver(is_crossed=False), torch.randn(4, 5, 6))

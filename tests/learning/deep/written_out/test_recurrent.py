@@ -387,3 +387,14 @@ def test_a_model_that_is_not_watched_now_runs_as_pytorch_runs_it(monkeypatch):
     squared_loss(model(torch.randn(3, 5, 4)), 0.5).sum().backward()
     book.close()
     assert all(value.grad is not None for value in model.parameters())
+
+
+@pytest.mark.parametrize("kind", KINDS, **NAMES)
+def test_an_output_that_is_written_over_keeps_its_gradients(kind):
+    class WritesOver(Turned):
+        def forward(self, x):
+            found = self.layer(x)[0]
+            found += x
+            return found
+
+    compare(WritesOver(kind(3, 3, batch_first=True)), torch.randn(4, 5, 3))

@@ -54,8 +54,9 @@ def refuse_passed_parameters(
                 raise ParameterError(
                     "model",
                     "uses a parameter outside of the module that owns it",
-                    "calls of modules: self.layer(x) instead of functional.linear(x, self.layer.weight); and "
-                    "torch.compiler.reset() if it was compiled and called before it was made private",
+                    "calls of modules: self.layer(x) instead of functional.linear(x, self.layer.weight); "
+                    "what a layer returned not written over: y = y + x instead of y += x; torch.compiler.reset() "
+                    "if it was compiled and called before it was made private",
                 )
         elif node.name() == _HIDING:
             raise ParameterError(

@@ -1,7 +1,8 @@
 """The linear layers of which a written-out module is made: all that it does with its parameters.
 
-Weights are used apart from their graph, so that parameters reach losses by the parts that are noted here, or
-not at all.
+A layer that is applied at one position after another has weights apart from their graph, as its gradient is
+that of a tensor of its own. Other layers have weights in their graph, where a walk of the graph would meet
+them if it met what the layer has returned no more (`watching.passed_parameters`).
 """
 
 from __future__ import annotations
@@ -60,9 +61,9 @@ class LinearParts:
         return self._used == set(self._trained)
 
     def value(self, name: str) -> Tensor | None:
-        """Return a parameter as it is now, apart from its graph; None if there is none of this name."""
+        """Return a parameter as it is now; None if there is none of this name."""
         found: Any = reduce(lambda one, part: getattr(one, part, None), name.split("."), self._module)
-        return None if found is None else found.detach()
+        return found
 
     def named(self, weight: str, bias: str) -> dict[str, str]:
         """Return the names of those parameters of a linear layer that are trained."""
@@ -108,10 +109,10 @@ class LinearSteps:
         self._parts, self._names = parts, parts.named(weight, bias)
         matrix, shift = parts.value(weight), parts.value(bias)
         assert matrix is not None  # noqa: S101 - biases may be missing
-        self._turned = matrix.T
+        self._turned = matrix.detach().T
         added = matrix.new_zeros(examples, positions, len(matrix))
         if shift is not None:
-            added = added + shift
+            added = added + shift.detach()
         self._added = with_gradient(added) if self._names else added
         self._each = self._added.unbind(1)
         self._given: list[Tensor | None] = [None] * positions
