@@ -55,8 +55,8 @@ def refuse_passed_parameters(
                     "model",
                     "uses a parameter outside of the module that owns it",
                     "calls of modules: self.layer(x) instead of functional.linear(x, self.layer.weight); "
-                    "what a layer returned not written over: y = y + x instead of y += x; torch.compiler.reset() "
-                    "if it was compiled and called before it was made private",
+                    "what a layer returned not written over: y = y + x instead of y += x; and "
+                    "torch.compiler.reset() if it was compiled and called before it was made private",
                 )
         elif node.name() == _HIDING:
             raise ParameterError(
