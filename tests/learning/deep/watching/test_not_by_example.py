@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from discreet.errors import ParameterError
-from discreet.learning.deep.watching.not_by_example import line_of, refused_module
+from discreet.learning.deep.watching.not_by_example import written_place, refused_module
 from learning.deep.gradient_oracle import booked
 
 
@@ -34,7 +34,7 @@ class First(nn.Module):
 
 
 def test_lines_are_those_of_a_program():
-    assert [line_of(name) for name in ("", "norm", "layers.0.self_attn")] == [
+    assert [written_place(name) for name in ("", "norm", "layers.0.self_attn")] == [
         "model",
         "model.norm",
         "model.layers[0].self_attn",

@@ -47,11 +47,11 @@ from discreet.learning.deep.watching.layer_calls import (
 from discreet.learning.deep.watching.loose_parameters import loose_parameters
 from discreet.learning.deep.watching.passed_parameters import refuse_passed_parameters
 from discreet.learning.deep.watching.whole_modules import tensors_of, uses_of_whole
-from discreet.learning.deep.watching.written_calls import Writer, is_recomputed, writer_of
+from discreet.learning.deep.watching.written_calls import CallWriter, is_recomputed, writer_of
 
 __all__ = ["Book"]
 
-Titled = list[tuple[WatchedLayer, list[Any]]]
+CalledLayers = list[tuple[WatchedLayer, list[Any]]]
 """Layers that were called, and where the gradients of their outputs arrive."""
 
 _watched: WeakSet[nn.Module] = WeakSet()
@@ -142,7 +142,7 @@ class Book:
     def _trained_of(self, named: Iterable[tuple[str, Tensor]]) -> dict[str, Tensor]:
         return {name: value for name, value in named if id(value) in self._trained}
 
-    def _recorder(self, watched: WatchedLayer, writer: Writer | None) -> Callable[..., Any]:
+    def _recorder(self, watched: WatchedLayer, writer: CallWriter | None) -> Callable[..., Any]:
         def record(args: Any, kwargs: Any, returned: Any) -> Any:
             outputs = tensors_of(returned)
             if not any(value.requires_grad for value in outputs):
@@ -315,7 +315,7 @@ class Book:
 
     def _try_out(
         self,
-        titled: Titled,
+        titled: CalledLayers,
         losses: Tensor,
         weights: Tensor,
         backward: Backward,
@@ -347,7 +347,7 @@ def _is_telling(weights: Tensor) -> bool:
     return len(weights) < 2 or int(weights.count_nonzero()) > 1
 
 
-def _titled(calls: list[NotedCall]) -> Titled:
+def _titled(calls: list[NotedCall]) -> CalledLayers:
     """Return the layers that were called, and where the gradients of their outputs arrive."""
     return [(call.watched, call.edges) for call in calls]
 

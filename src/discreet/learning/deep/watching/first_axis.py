@@ -6,7 +6,7 @@ from torch import nn
 
 from discreet.errors import ParameterError
 from discreet.learning.deep.watching.layer_calls import WatchedLayer
-from discreet.learning.deep.watching.not_by_example import line_of
+from discreet.learning.deep.watching.not_by_example import written_place
 
 __all__ = ["refused_axis", "refused_mixing"]
 
@@ -30,7 +30,7 @@ def refused_mixing(watched: WatchedLayer) -> ParameterError:
 
 def _expanded(watched: WatchedLayer) -> str:
     """Return how an embedding of places, which all examples share, is called for each of them."""
-    return f"{line_of(watched.name)}(torch.arange(length).expand(batch, -1))"
+    return f"{written_place(watched.name)}(torch.arange(length).expand(batch, -1))"
 
 
 def _mend(watched: WatchedLayer) -> str:

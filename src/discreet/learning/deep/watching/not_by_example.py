@@ -10,10 +10,10 @@ from torch.nn.modules.dropout import _DropoutNd
 from discreet.errors import ParameterError
 from discreet.learning.deep.watching.loose_parameters import loose_parameters
 
-__all__ = ["line_of", "refused_module"]
+__all__ = ["written_place", "refused_module"]
 
 
-def line_of(name: str) -> str:
+def written_place(name: str) -> str:
     """Return how a part of a model is written in a program: ``model.layers[0].norm``."""
     parts = [f"[{part}]" if part.isdecimal() else f".{part}" for part in name.split(".") if part]
     return "model" + "".join(parts)
@@ -39,17 +39,17 @@ def refused_module(module: nn.Module, name: str, trained: set[str]) -> Parameter
             "model",
             problem,
             "modules that torch.func.vmap can run, without dropout inside; or frozen: "
-            f"{line_of(name)}.requires_grad_(False)",
+            f"{written_place(name)}.requires_grad_(False)",
         )
     key, part = hindering
-    off = _switched_off(part, line_of(".".join(filter(None, (name, key)))))
+    off = _switched_off(part, written_place(".".join(filter(None, (name, key)))))
     if not own or not key:
         return ParameterError("model", problem, off)
     return ParameterError(
         "model",
         f"{problem}: it holds the parameter {own[0]} itself, so that all of it would be run again, and its "
         f"{type(part).__name__} ({key}) does not do the same again",
-        f"{line_of(name)}.{own[0]} in a small module of its own, of which forward(self, x) returns "
+        f"{written_place(name)}.{own[0]} in a small module of its own, of which forward(self, x) returns "
         f"x + self.{own[0]} or the like; or {off}",
     )
 

@@ -14,13 +14,13 @@ import torch
 from discreet.learning.deep.watching.layer_calls import NotedCall, WatchedLayer, noted_call
 from discreet.learning.deep.written_out.forms import written_form
 
-__all__ = ["Writer", "is_recomputed", "writer_of"]
+__all__ = ["CallWriter", "is_recomputed", "writer_of"]
 
-Writer = Callable[[Any, Any], tuple[Any, list[NotedCall]] | None]
+CallWriter = Callable[[Any, Any], tuple[Any, list[NotedCall]] | None]
 """Takes the arguments of a call, and returns what stands for what was returned, and the calls of layers."""
 
 
-def writer_of(watched: WatchedLayer) -> Writer | None:
+def writer_of(watched: WatchedLayer) -> CallWriter | None:
     """Return what writes out the calls of a module; None for those that are not written out."""
     module = watched.module
     trained = {id(value) for value in watched.trained.values()}

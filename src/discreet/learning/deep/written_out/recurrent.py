@@ -24,20 +24,20 @@ from discreet.learning.deep.written_out.linear_parts import LinearParts, LinearS
 
 __all__ = ["write_cell", "write_layers"]
 
-State = tuple[Tensor, ...]
-Step = Callable[[Tensor, Tensor, State], State]
+HeldState = tuple[Tensor, ...]
+RecurrentStep = Callable[[Tensor, Tensor, HeldState], HeldState]
 """Takes what the linear layers made of the input and of the state, and the state; returns the next state."""
 
 
-def _plain(activation: Callable[[Tensor], Tensor]) -> Step:
-    def step(from_input: Tensor, from_state: Tensor, state: State) -> State:
+def _plain(activation: Callable[[Tensor], Tensor]) -> RecurrentStep:
+    def step(from_input: Tensor, from_state: Tensor, state: HeldState) -> HeldState:
         del state
         return (activation(from_input + from_state),)
 
     return step
 
 
-def _gated(from_input: Tensor, from_state: Tensor, state: State) -> State:
+def _gated(from_input: Tensor, from_state: Tensor, state: HeldState) -> HeldState:
     (before,) = state
     of_input, of_state = from_input.chunk(3, 1), from_state.chunk(3, 1)
     reset, update = (torch.sigmoid(of_input[gate] + of_state[gate]) for gate in (0, 1))
@@ -45,13 +45,13 @@ def _gated(from_input: Tensor, from_state: Tensor, state: State) -> State:
     return (new + update * (before - new),)
 
 
-def _long_short(from_input: Tensor, from_state: Tensor, state: State) -> State:
+def _long_short(from_input: Tensor, from_state: Tensor, state: HeldState) -> HeldState:
     taken, kept, new, shown = (from_input + from_state).chunk(4, 1)
     cell = torch.sigmoid(kept) * state[1] + torch.sigmoid(taken) * torch.tanh(new)
     return torch.sigmoid(shown) * torch.tanh(cell), cell
 
 
-def _step_of(module: Any) -> Step:
+def _step_of(module: Any) -> RecurrentStep:
     if isinstance(module, nn.LSTM | nn.LSTMCell):
         return _long_short
     if isinstance(module, nn.GRU | nn.GRUCell):
@@ -67,7 +67,7 @@ def write_cell(parts: LinearParts, module: Any, given: Tensor, state: Any = None
     if state is None:
         zeros = given.new_zeros(len(given), module.hidden_size)
         state = (zeros, zeros) if is_long_short else zeros
-    held: State = state if is_long_short else (state,)
+    held: HeldState = state if is_long_short else (state,)
     from_input = parts.linear(given, "weight_ih", "bias_ih")
     from_state = parts.linear(held[0], "weight_hh", "bias_hh")
     found = _step_of(module)(from_input, from_state, held)
@@ -88,7 +88,7 @@ def write_layers(parts: LinearParts, module: Any, given: Any, state: Any = None)
     is_long_short, directions = isinstance(module, nn.LSTM), 2 if module.bidirectional else 1
     values = given if module.batch_first else given.transpose(0, 1)
     begun = _begun(module, values, directions) if state is None else (state if is_long_short else (state,))
-    lasts: list[State] = []
+    lasts: list[HeldState] = []
     for layer in range(module.num_layers):
         if layer > 0:
             values = functional.dropout(values, module.dropout, module.training)
@@ -104,7 +104,7 @@ def write_layers(parts: LinearParts, module: Any, given: Any, state: Any = None)
     return returned, ends if is_long_short else ends[0]
 
 
-def _begun(module: Any, values: Tensor, directions: int) -> State:
+def _begun(module: Any, values: Tensor, directions: int) -> HeldState:
     """Return the states before the first step, where none are given."""
     sizes = [module.proj_size or module.hidden_size]
     if isinstance(module, nn.LSTM):
@@ -114,8 +114,8 @@ def _begun(module: Any, values: Tensor, directions: int) -> State:
 
 
 def _along(
-    parts: LinearParts, module: Any, values: Tensor, state: State, layer: int, *, is_reversed: bool
-) -> tuple[Tensor, State]:
+    parts: LinearParts, module: Any, values: Tensor, state: HeldState, layer: int, *, is_reversed: bool
+) -> tuple[Tensor, HeldState]:
     """Run one layer in one direction, and return the state h of each step, and the last one."""
     examples, positions = values.shape[:2]
     end = f"_l{layer}" + ("_reverse" if is_reversed else "")
