@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from discreet.errors import ParameterError
-from discreet.learning.deep.watching.not_by_example import written_place, refused_module
+from discreet.learning.deep.watching.not_by_example import refused_module, written_place
 from learning.deep.gradient_oracle import booked
 
 

@@ -10,7 +10,7 @@ from torch.nn.modules.dropout import _DropoutNd
 from discreet.errors import ParameterError
 from discreet.learning.deep.watching.loose_parameters import loose_parameters
 
-__all__ = ["written_place", "refused_module"]
+__all__ = ["refused_module", "written_place"]
 
 
 def written_place(name: str) -> str:
