@@ -30,6 +30,7 @@ __all__ = [
     "as_read_by_kernels",
     "cast_by_autocast",
     "is_traceable",
+    "linear_uses",
     "rule_of",
 ]
 
@@ -61,7 +62,7 @@ def cast_by_autocast(rule: GradientRule | None) -> Callable[[Tensor], Tensor] | 
 
     They would cast it themselves. Cast before them, numbers are the same, and only these are kept.
     """
-    if rule in (_linear, _transposed_linear, _convolution):
+    if rule in (linear_uses, _transposed_linear, _convolution):
         return _to_shorter
     return _to_longer if rule in (_layer_norm, _group_norm) else None
 
@@ -106,7 +107,8 @@ def _over_positions(values: Tensor) -> Tensor:
     return values[:, 0] if values.shape[1] == 1 else values.sum(1)
 
 
-def _linear(module: nn.Linear, given: Tensor, slopes: Tensor) -> dict[str, Use]:
+def linear_uses(module: nn.Module, given: Tensor, slopes: Tensor) -> dict[str, Use]:
+    """Return the uses of a weight and a bias; the module is not looked at."""
     left, right = _by_position(slopes), _by_position(given)
     return {"weight": outer_use(left, right), "bias": RowsUse(_over_positions(left))}
 
@@ -222,7 +224,7 @@ def _group_norm(module: nn.GroupNorm, given: Tensor, slopes: Tensor) -> dict[str
 
 
 _RULES: dict[Any, GradientRule] = {
-    nn.Linear: _linear,
+    nn.Linear: linear_uses,
     nn.Conv1d: _convolution,
     nn.Conv2d: _convolution,
     nn.Conv3d: _convolution,

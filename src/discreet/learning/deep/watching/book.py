@@ -27,11 +27,13 @@ from discreet.learning.deep.watching.arriving_slopes import (
     hand_over_slopes,
     run_once,
 )
+from discreet.learning.deep.watching.beside_layers import chosen_calls
 from discreet.learning.deep.watching.compiled_regions import (
     compiler_is_loaded,
     first_of_two_passes,
     uncompiled,
 )
+from discreet.learning.deep.watching.first_axis import refused_axis, refused_mixing
 from discreet.learning.deep.watching.layer_calls import (
     Keep,
     Kept,
@@ -40,14 +42,18 @@ from discreet.learning.deep.watching.layer_calls import (
     WatchedLayer,
     keep_all,
     noted_call,
+    seen_alone,
 )
+from discreet.learning.deep.watching.loose_parameters import loose_parameters
 from discreet.learning.deep.watching.model_hooks import ModelHook
 from discreet.learning.deep.watching.passed_parameters import refuse_passed_parameters
-from discreet.learning.deep.whole_modules import tensors_of, uses_of_whole
+from discreet.learning.deep.watching.whole_modules import tensors_of, uses_of_whole
+from discreet.learning.deep.watching.written_calls import CallWriter, is_recomputed, writer_of
 
 __all__ = ["Book"]
 
-_FIRST_AXIS = "examples along the first axis of every layer; expand positions and the like over the batch"
+CalledLayers = list[tuple[WatchedLayer, list[Any]]]
+"""Layers that were called, and where the gradients of their outputs arrive."""
 
 _watched: WeakSet[nn.Module] = WeakSet()
 
@@ -88,7 +94,8 @@ class Book:
         if reached != self._trained:
             raise ParameterError("optimizer", "has parameters that are not the model's", "those of the model")
         self._trained |= {id(shards.gathered(parameter)) for parameter in parameters}
-        self._records = [self._recorder(one) for one in watched]
+        self._writers = [writer_of(one) for one in watched]
+        self._records = [self._recorder(*one) for one in zip(watched, self._writers, strict=True)]
         self._hidden: list[Callable[..., Any]] = []
         self._handles = [
             one.module.register_forward_hook(self._watcher(place), prepend=True, with_kwargs=True)
@@ -111,35 +118,46 @@ class Book:
             _watched.discard(module)
 
     def _watch(self, module: nn.Module, name: str, seen: set[nn.Module]) -> Iterator[WatchedLayer]:
-        """Find the modules that own parameters: those with a rule, and the outermost of all others."""
+        """Find the modules that own parameters: those with a rule, and the outermost of all others.
+
+        Of these others, layers inside are found, too, if they may be enough (`beside_layers`).
+        """
         if module in seen:
             return
         seen.add(module)
         rule = rule_of(module)
-        own = self._own(module, recurse=False)
-        if own and rule is None:
+        own = self._trained_of(loose_parameters(module))
+        if own and (rule is None or any("." in part for part in own)):
             self._shards.refuse_sharded(module, name)
-            seen.update(module.modules())
-            yield WatchedLayer(name, module, None, self._own(module, recurse=True))
-            return
-        if own:
+            every = self._trained_of(module.named_parameters())
+            is_divisible = not self._shards.is_any and not hasattr(module, "parametrizations")
+            yield WatchedLayer(name, module, None, every, is_divisible)
+            if not is_divisible:
+                seen.update(module.modules())
+                return
+        elif own:
             yield WatchedLayer(name, module, rule, own)
         for part, child in module.named_children():
             yield from self._watch(child, f"{name}.{part}" if name else part, seen)
 
-    def _own(self, module: nn.Module, *, recurse: bool) -> dict[str, Tensor]:
-        named = module.named_parameters(recurse=recurse)
+    def _trained_of(self, named: Iterable[tuple[str, Tensor]]) -> dict[str, Tensor]:
         return {name: value for name, value in named if id(value) in self._trained}
 
-    def _recorder(self, watched: WatchedLayer) -> Callable[..., Any]:
+    def _recorder(self, watched: WatchedLayer, writer: CallWriter | None) -> Callable[..., Any]:
         def record(args: Any, kwargs: Any, returned: Any) -> Any:
             outputs = tensors_of(returned)
             if not any(value.requires_grad for value in outputs):
                 return None
+            if writer is not None and (found := writer(args, kwargs)) is not None:
+                replaced, calls = found
+                self._calls += calls if self._is_open else []
+                return replaced
+            if not self._is_open:
+                return None
             replaced = None
             if watched.rule is None and len(outputs) > 1:
                 # One output may be made from another: so that slopes are those of what leaves the module.
-                replaced = tree_map(_seen_alone, returned)
+                replaced = tree_map(seen_alone, returned)
                 outputs = tensors_of(replaced)
             self._calls.append(noted_call(watched, args, kwargs, outputs))
             return replaced
@@ -148,7 +166,7 @@ class Book:
 
     def _watcher(self, place: int) -> Callable[..., Any]:
         def watch(module: nn.Module, args: Any, kwargs: Any, returned: Any) -> Any:
-            if not self._is_open:
+            if not self._is_open and (self._writers[place] is None or not is_recomputed()):
                 return None
             records = (torch.compiler.is_compiling() and self._hidden) or self._records
             return records[place](args, kwargs, returned)
@@ -272,6 +290,8 @@ class Book:
         """Close the book, and return its calls, where gradients arrive, and which layers were called."""
         calls = self._calls
         self.stop()
+        if losses.requires_grad:
+            calls = chosen_calls(calls, losses)
         edges = [edge for call in calls for edge in call.edges if edge is not None]
         if not edges or not losses.requires_grad:
             raise _not_of_the_model()
@@ -282,27 +302,24 @@ class Book:
         """Return the uses of a layer's trained parameters by name."""
         watched, slopes = call.watched, call.slopes
         if any(slope is not None and (slope.dim() == 0 or len(slope) != batch) for slope in slopes):
-            raise ParameterError(
-                "model",
-                f"has a {watched.title} whose first axis is not that of the examples",
-                _FIRST_AXIS,
-            )
+            raise refused_axis(watched, "first axis is not that of the examples")
         if watched.rule is None:
-            return uses_of_whole(watched.module, watched.trained, call.given, slopes, self._shards.whole)
+            module, trained, whole = watched.module, watched.trained, self._shards.whole
+            return uses_of_whole(module, trained, call.given, slopes, whole=whole, name=watched.name)
         (slope,), (args, kwargs) = slopes, call.given
         given = args[0] if args else next(iter(kwargs.values()))
         if len(given) != batch:
-            raise ParameterError(
-                "model",
-                f"has a {watched.title} whose input is not that of the examples",
-                _FIRST_AXIS,
-            )
+            raise refused_axis(watched, "input is not that of the examples")
         with _without_autocast(given.device.type):
             found = watched.rule(watched.module, given, slope)
         return {name: found[name] for name in watched.trained}
 
     def _try_out(
-        self, titled: list[tuple[str, list[Any]]], losses: Tensor, weights: Tensor, backward: Backward
+        self,
+        titled: CalledLayers,
+        losses: Tensor,
+        weights: Tensor,
+        backward: Backward,
     ) -> None:
         """Refuse a model where the losses of some examples have a gradient at others.
 
@@ -319,12 +336,7 @@ class Book:
                 if slope is None or slope.dim() == 0 or len(slope) != len(losses):
                     continue
                 if (_has_numbers(slope) & ~chosen.to(slope.device)).any():
-                    raise ParameterError(
-                        "model",
-                        f"mixes examples: the loss of one depends on another at its {titled[place][0]}",
-                        "losses of which each depends on its own example: no batch normalization, and "
-                        'reduction="none" instead of a mean',
-                    )
+                    raise refused_mixing(titled[place][0])
 
         some, edges = losses[chosen.to(losses.device)].sum(), [own for _, own in titled]
         hand_over_slopes(edges, some, _asked(edges, losses), check, backward)
@@ -336,9 +348,9 @@ def _is_telling(weights: Tensor) -> bool:
     return len(weights) < 2 or int(weights.count_nonzero()) > 1
 
 
-def _titled(calls: list[NotedCall]) -> list[tuple[str, list[Any]]]:
-    """Return what the layers that were called are named, and where the gradients of their outputs arrive."""
-    return [(call.watched.title, call.edges) for call in calls]
+def _titled(calls: list[NotedCall]) -> CalledLayers:
+    """Return the layers that were called, and where the gradients of their outputs arrive."""
+    return [(call.watched, call.edges) for call in calls]
 
 
 def _has_numbers(slopes: Tensor) -> Tensor:
@@ -360,12 +372,6 @@ def _asked(edges: list[list[Any]], losses: Tensor) -> set[int]:
 def _without_autocast(kind: str) -> AbstractContextManager[object]:
     """Let numbers be as long as they are: autocast is for the model alone."""
     return torch.autocast(kind, enabled=False) if torch.is_autocast_enabled(kind) else nullcontext()
-
-
-def _seen_alone(value: Any) -> Any:
-    """Return a tensor as a view of itself, whose gradient is that of what reads the view."""
-    is_one = isinstance(value, Tensor) and value.is_floating_point() and value.requires_grad
-    return value.view_as(value) if is_one else value
 
 
 def _sloped(calls: list[NotedCall], edges: list[Any], losses: Tensor) -> list[LayerCall]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from torch import Tensor, nn
@@ -13,6 +13,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 from discreet.errors import ParameterError
 from discreet.learning.deep.layers import GradientRule
 from discreet.learning.deep.uses import Use
+from discreet.learning.deep.watching.loose_parameters import loose_parameters
 
 __all__ = [
     "Keep",
@@ -22,6 +23,7 @@ __all__ = [
     "WatchedLayer",
     "keep_all",
     "noted_call",
+    "seen_alone",
 ]
 
 Kept = TypeVar("Kept")
@@ -37,12 +39,16 @@ def keep_all(uses: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class WatchedLayer:
-    """A module whose calls are recorded, with those of its parameters that are trained."""
+    """A module whose calls are recorded, with those of its parameters that are trained.
+
+    If a module is run again as a whole, and `is_divisible`, layers inside are recorded, too.
+    """
 
     name: str
     module: nn.Module
     rule: GradientRule | None
     trained: dict[str, Tensor]
+    is_divisible: bool = False
 
     @property
     def title(self) -> str:
@@ -54,7 +60,8 @@ class WatchedLayer:
 class NotedCall:
     """One call: the arguments, how often each had been written to, and where gradients arrive.
 
-    `edges` are those of what it returned, and `before` those of what it was given.
+    `edges` are those of what it returned, `before` those of what it was given, and `loose`, of a module that
+    is divisible, those of the parameters that it holds beside layers.
     """
 
     watched: WatchedLayer
@@ -62,6 +69,7 @@ class NotedCall:
     versions: list[tuple[Tensor, int]]
     edges: list[Any]
     before: list[Any]
+    loose: dict[str, Any] = field(default_factory=dict)
 
     def check_unchanged(self) -> None:
         """Refuse a call whose arguments were written over since."""
@@ -93,7 +101,18 @@ def noted_call(watched: WatchedLayer, args: Any, kwargs: Any, outputs: list[Tens
         versions=[(value, value._version) for value in read],
         edges=[get_gradient_edge(value) if value.requires_grad else None for value in outputs],
         before=[get_gradient_edge(value) for value in passed if value.requires_grad],
+        loose={
+            name: get_gradient_edge(value)
+            for name, value in (loose_parameters(watched.module) if watched.is_divisible else ())
+            if name in watched.trained
+        },
     )
+
+
+def seen_alone(value: Any) -> Any:
+    """Return a tensor as a view of itself, whose gradient is that of what reads the view."""
+    is_one = isinstance(value, Tensor) and value.is_floating_point() and value.requires_grad
+    return value.view_as(value) if is_one else value
 
 
 def _all_tensors(values: tuple[Any, Any], args: Any, kwargs: Any) -> list[Tensor]:

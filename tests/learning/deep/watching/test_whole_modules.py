@@ -9,7 +9,7 @@ from torch import nn
 from discreet.errors import ParameterError
 from discreet.learning.deep.uses import RowsUse
 from discreet.learning.deep.watching.book import Book
-from discreet.learning.deep.whole_modules import tensors_of
+from discreet.learning.deep.watching.whole_modules import tensors_of
 from learning.deep.gradient_oracle import booked, compare
 
 
@@ -19,7 +19,7 @@ class Attended(nn.Module):
     def __init__(self):
         super().__init__()
         self.first = nn.Linear(6, 6)
-        self.attention = nn.MultiheadAttention(6, 2, batch_first=True)
+        self.attention = nn.MultiheadAttention(6, 2, batch_first=True, add_bias_kv=True)
 
     def forward(self, x):
         x = self.first(x)
@@ -70,10 +70,12 @@ def test_only_the_module_without_a_rule_is_written_out():
 
 
 def test_dropout_inside_is_refused():
-    model = Attended()
-    model.attention.dropout = 0.5
+    class Dropping(nn.PReLU):
+        def forward(self, x):
+            return nn.functional.dropout(super().forward(x))
+
     with pytest.raises(ParameterError, match="without dropout"):
-        booked(model, torch.randn(4, 5, 6))
+        booked(nn.Sequential(Dropping()), torch.randn(4, 3))
 
 
 def test_a_module_around_all_is_run_whole():

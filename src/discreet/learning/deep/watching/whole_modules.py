@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from torch.func import functional_call, vjp, vmap
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
-from discreet.errors import ParameterError
 from discreet.learning.deep.uses import RowsUse, Use
+from discreet.learning.deep.watching.not_by_example import refused_module
 
 __all__ = ["tensors_of", "uses_of_whole"]
 
@@ -27,7 +27,9 @@ def uses_of_whole(
     trained: dict[str, Tensor],
     given: tuple[Any, Any],
     slopes: list[Tensor | None],
+    *,
     whole: Callable[[Tensor], Tensor] = Tensor.detach,
+    name: str = "",
 ) -> dict[str, Use]:
     """Return the gradients of all trained parameters of a module, by running it once for each example.
 
@@ -43,6 +45,8 @@ def uses_of_whole(
         The gradient of each tensor that it returned; None where there is none.
     whole : callable, optional
         Returns all numbers of a parameter, of which this process may have a part, apart from its graph.
+    name : str, optional
+        Where the module is in the model.
     """
     batch = next(len(slope) for slope in slopes if slope is not None)
     fixed = {
@@ -73,9 +77,5 @@ def uses_of_whole(
             warnings.filterwarnings("ignore", message="There is a performance drop")
             each = vmap(gradient)(batched, [slope for slope in slopes if slope is not None])
     except RuntimeError as error:
-        raise ParameterError(
-            "model",
-            f"has a {type(module).__name__} whose gradients cannot be taken example by example",
-            "modules that torch.func.vmap can run, without dropout inside; or frozen: requires_grad_(False)",
-        ) from error
+        raise refused_module(module, name, set(trained)) from error
     return {name: RowsUse(value.reshape(len(value), -1)) for name, value in each.items()}
