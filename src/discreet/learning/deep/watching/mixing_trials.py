@@ -61,6 +61,7 @@ class MixingTrials:
     def begin_step(self) -> None:
         """Note that all batches from now on are of another step."""
         self._step += 1
+        self._draw_key()
 
     def is_due(self, weights: Tensor) -> bool:
         """Whether a batch with these weights, 0 for padding, is to be tried out now."""
@@ -116,13 +117,17 @@ class MixingTrials:
         hand_over_slopes([edges for _, edges in calls], some, asked, check, backward)
         self._note(told)
 
+    def _draw_key(self) -> None:
+        """Draw what all coins are made from, at the same time whichever batches are tried out."""
+        self._key = self._key or current().words(4).tobytes()
+
     def _half(self, count: int) -> Tensor:
         """Say of each of some examples whether it is chosen: one of every two neighbors, by secret coins.
 
         The coins of a pair are the same however many examples a batch has.
         """
+        self._draw_key()
         if not self._is_half_done:
-            self._key = self._key or current().words(4).tobytes()
             self._pairs, self._last, self._next = self._pairs + 1, self._step, 1 << self._step.bit_length()
         coins = shake_256(self._key + self._pairs.to_bytes(8, "big")).digest(count // 16 + 1)
         is_later = np.unpackbits(np.frombuffer(coins, dtype=np.uint8)).astype(bool)

@@ -31,7 +31,8 @@ def _plain(value: Tensor) -> list[Tensor]:
     if not is_traceable_wrapper_subclass(value):
         return [value.detach()]
     names, _ = value.__tensor_flatten__()
-    return [part for name in names for part in _plain(getattr(value, name))]
+    parts = [getattr(value, name) for name in names]
+    return [own for part in parts if isinstance(part, Tensor) for own in _plain(part)]
 
 
 def _checksum(value: Tensor) -> Tensor:
