@@ -304,3 +304,38 @@ def test_a_compiled_run_is_tried_out_even_if_its_first_step_has_nobody():
         list(steps)
     assert optimizer.taken < 60
     optimizer.close()
+
+
+class Outer(nn.Module):
+    """A module without a rule around a layer that is another module's, too."""
+
+    def __init__(self, layer):
+        super().__init__()
+        self.gain, self.layer = nn.Parameter(torch.rand(3) + 0.5), layer
+
+    def forward(self, x):
+        return self.layer(x * self.gain)
+
+
+class Lent(nn.Module):
+    """Owns a layer, which a part of it has as well; calls it, or lets that call it alone."""
+
+    def __init__(self, *, is_called, is_first):
+        super().__init__()
+        layer = nn.Linear(3, 3)
+        if is_first:
+            self.layer, self.outer = layer, Outer(layer)
+        else:
+            self.outer, self.layer = Outer(layer), layer
+        self.is_called = is_called
+
+    def forward(self, x):
+        return self.outer(torch.tanh(self.layer(x)) if self.is_called else x)
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_layer_that_is_a_part_of_a_whole_module_too_is_counted_once_or_refused(is_first):
+    torch.manual_seed(3)
+    compare(Lent(is_called=False, is_first=is_first), torch.randn(4, 3))
+    with pytest.raises(ParameterError, match="outside of the module"):
+        read(Lent(is_called=True, is_first=is_first), torch.randn(4, 3))

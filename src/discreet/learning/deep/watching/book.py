@@ -26,6 +26,7 @@ from discreet.learning.deep.watching.arriving_slopes import (
     hand_over_slopes,
     run_once,
 )
+from discreet.learning.deep.watching.call_sequence import CallSequence
 from discreet.learning.deep.watching.compiled_regions import (
     compiler_is_loaded,
     first_of_two_passes,
@@ -80,8 +81,8 @@ class Book:
         self._places = {id(parameter): place for place, parameter in enumerate(parameters)}
         self._is_open, self._trials = False, MixingTrials(shards.agreed)
         self._calls: list[NotedCall] = []
-        self._known: set[tuple[str, ...]] = set()
-        watched = list(self._watch(model, "", set()))
+        self._sequence = CallSequence()
+        watched = _outermost(list(self._watch(model, "", set())))
         reached = {id(value) for one in watched for value in one.trained.values()}
         if reached != self._trained:
             raise ParameterError("optimizer", "has parameters that are not the model's", "those of the model")
@@ -201,13 +202,12 @@ class Book:
         weights : tensor, optional
             0 for padding, which tells nothing of how examples are mixed. None: nothing is tried out.
         """
-        calls, _, names = self._recorded(losses)
+        calls, _ = self._recorded(losses)
         edges = [call.edges for call in calls]
         asked = _asked(edges, losses)
         if weights is not None and self._trials.is_due(weights):
             self._trials.try_out(_edges_of(calls), losses, weights, asked, first_of_two_passes)
         refuse_passed_parameters(edges, [call.before for call in calls], losses, self._trained)
-        self._known.add(names)
         return self._arriving(calls, losses, asked, keep)
 
     def _arriving(
@@ -247,22 +247,25 @@ class Book:
                 return
             self.open()
             losses = compute()
-            calls, *_ = self._recorded(losses)
+            calls, _ = self._recorded(losses)
             layers, before = _edges_of(calls), [call.before for call in calls]
             edges = [own for _, own in layers]
             calls.clear()  # what layers were given is let go in the backward pass
             self._trials.try_out(layers, losses, weights, _asked(edges, losses), run_once)
             refuse_passed_parameters(edges, before, losses, self._trained)
 
+    def check_calls(self, losses: Tensor) -> None:
+        """Only look at whether losses call the layers that those of the first batch did, and close the book."""
+        self._recorded(losses)
+
     def trace(self, losses: Tensor) -> list[LayerCall]:
         """Return what `read` makes uses of, and close the book.
 
         Nothing is tried out: layers must be called as in a batch that was read.
         """
-        calls, edges, names = self._recorded(losses)
-        if names not in self._known:
-            raise ParameterError("losses", "call other layers than before", "the same calls for every batch")
-        return _sloped(calls, edges, losses)
+        if not self._sequence.is_known(self._model):
+            raise ParameterError("losses", "were not read before", "a batch that was read")
+        return _sloped(*self._recorded(losses), losses)
 
     def by_parameter(self, calls: Iterable[tuple[WatchedLayer, dict[str, Kept]]]) -> list[list[Kept]]:
         """Return for every parameter what calls have for it by name, in the order of calls."""
@@ -272,14 +275,15 @@ class Book:
                 found[self._places[id(parameter)]].append(named[name])
         return found
 
-    def _recorded(self, losses: Tensor) -> tuple[list[NotedCall], list[Any], tuple[str, ...]]:
-        """Close the book, and return its calls, where gradients arrive, and which layers were called."""
+    def _recorded(self, losses: Tensor) -> tuple[list[NotedCall], list[Any]]:
+        """Close the book, and return its calls, and where gradients arrive."""
         calls = self._calls
         self.stop()
         edges = [edge for call in calls for edge in call.edges if edge is not None]
         if not edges or not losses.requires_grad:
             raise _not_of_the_model()
-        return calls, edges, tuple(call.watched.name for call in calls)
+        self._sequence.check(self._model, calls)
+        return calls, edges
 
     @torch.no_grad()
     def uses_of(self, call: LayerCall, batch: int) -> dict[str, Use]:
@@ -304,6 +308,13 @@ class Book:
         with _without_autocast(given.device.type):
             found = watched.rule(watched.module, given, slope)
         return {name: found[name] for name in watched.trained}
+
+
+def _outermost(watched: list[WatchedLayer]) -> list[WatchedLayer]:
+    """Leave out layers that are also parts of a module without a rule, whose gradients have theirs."""
+    wholes = [one.module for one in watched if one.rule is None]
+    inside = {part for whole in wholes for part in whole.modules() if part is not whole}
+    return [one for one in watched if one.module not in inside]
 
 
 def _edges_of(calls: list[NotedCall]) -> list[tuple[WatchedLayer, list[Any]]]:
