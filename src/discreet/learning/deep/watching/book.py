@@ -255,7 +255,7 @@ class Book:
             refuse_passed_parameters(edges, before, losses, self._trained)
 
     def check_calls(self, losses: Tensor) -> None:
-        """Only look at whether losses call the layers that those of the first batch did, and close the book."""
+        """Only look at whether losses call layers as those of the first batch did, and close the book."""
         self._recorded(losses)
 
     def trace(self, losses: Tensor) -> list[LayerCall]:

@@ -54,7 +54,8 @@ def refuse_passed_parameters(
                 raise ParameterError(
                     "model",
                     "uses a parameter outside of the module that owns it",
-                    "calls of modules: self.layer(x) instead of functional.linear(x, self.layer.weight); and "
+                    "calls of modules: self.layer(x) instead of functional.linear(x, self.layer.weight); a "
+                    "layer that is called by one module alone, if this has parameters of its own; and "
                     "torch.compiler.reset() if it was compiled and called before it was made private",
                 )
         elif node.name() == _HIDING:
