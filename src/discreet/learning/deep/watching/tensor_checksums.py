@@ -46,6 +46,6 @@ def _checksum(value: Tensor) -> Tensor:
 @cache
 def _odd_numbers(seed: int, count: int, device: torch.device) -> Tensor:
     """Return fixed odd numbers of 64 bits."""
-    bits = torch.Generator().manual_seed(seed)
-    found = torch.randint(-(2**62), 2**62, (count,), generator=bits)
+    bits = torch.Generator("cpu").manual_seed(seed)
+    found = torch.randint(-(2**62), 2**62, (count,), generator=bits, device="cpu")
     return (2 * found + 1).to(device)
