@@ -208,6 +208,7 @@ class Book:
         if weights is not None and self._trials.is_due(weights):
             self._trials.try_out(_edges_of(calls), losses, weights, asked, first_of_two_passes)
         refuse_passed_parameters(edges, [call.before for call in calls], losses, self._trained)
+        self._sequence.check(self._model, calls)
         return self._arriving(calls, losses, asked, keep)
 
     def _arriving(
@@ -248,6 +249,7 @@ class Book:
             self.open()
             losses = compute()
             calls, _ = self._recorded(losses)
+            self._sequence.check(self._model, calls)
             layers, before = _edges_of(calls), [call.before for call in calls]
             edges = [own for _, own in layers]
             calls.clear()  # what layers were given is let go in the backward pass
@@ -256,7 +258,8 @@ class Book:
 
     def check_calls(self, losses: Tensor) -> None:
         """Only look at whether losses call layers as those of the first batch did, and close the book."""
-        self._recorded(losses)
+        calls, _ = self._recorded(losses)
+        self._sequence.check(self._model, calls)
 
     def trace(self, losses: Tensor) -> list[LayerCall]:
         """Return what `read` makes uses of, and close the book.
@@ -265,7 +268,9 @@ class Book:
         """
         if not self._sequence.is_known(self._model):
             raise ParameterError("losses", "were not read before", "a batch that was read")
-        return _sloped(*self._recorded(losses), losses)
+        calls, edges = self._recorded(losses)
+        self._sequence.check(self._model, calls)
+        return _sloped(calls, edges, losses)
 
     def by_parameter(self, calls: Iterable[tuple[WatchedLayer, dict[str, Kept]]]) -> list[list[Kept]]:
         """Return for every parameter what calls have for it by name, in the order of calls."""
@@ -282,7 +287,6 @@ class Book:
         edges = [edge for call in calls for edge in call.edges if edge is not None]
         if not edges or not losses.requires_grad:
             raise _not_of_the_model()
-        self._sequence.check(self._model, calls)
         return calls, edges
 
     @torch.no_grad()
