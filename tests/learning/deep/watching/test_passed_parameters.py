@@ -240,7 +240,7 @@ def test_padding_alone_tells_nothing_and_is_not_taken_for_a_trial():
 
 @pytest.mark.parametrize("count", [4, 5, 8, 9])
 def test_rows_in_another_order_are_seen(count):
-    """Each pair of trials may miss it by its coins: half of them do so of four examples. So coins are fixed."""
+    """Each pair of trials may miss it by its coins, half of them of four examples: so coins are fixed."""
 
     class Flipped(nn.Module):
         def __init__(self):
