@@ -184,6 +184,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
                 if self._record is not None and self._taken % self._plan.steps_per_charge == 0:
                     self._record.charge(self._plan.event_of_charge)
                 self._taken += 1
+                self._book.begin_step()
                 self._sum = self._make_sum(self._parameters, self._groups)
                 drawn = self._draw(self._taken - 1)
                 self._randomness.renew()

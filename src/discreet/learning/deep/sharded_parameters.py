@@ -129,6 +129,10 @@ class ShardedParameters:
         is_tried = self._processes.total(int(is_telling)) > 0
         return torch.ones_like(weights) if is_tried and not is_telling else weights
 
+    def agreed(self, is_so: bool) -> bool:
+        """Whether it is so in all processes that gather parameters together."""
+        return self._processes.total(int(not is_so)) == 0 if self.is_any else is_so
+
     def refuse_sharded(self, module: nn.Module, name: str) -> None:
         """Refuse a module that is run again by itself, and would gather other parameters than it is given."""
         own = {id(part) for part in self._parts}

@@ -7,7 +7,9 @@ import torch
 from torch import nn
 
 from discreet.errors import ParameterError
+from discreet.learning.deep.watching import held_model
 from discreet.learning.deep.watching.held_model import HeldModel
+from learning.deep.training_runs import small_run, train
 
 
 def held():
@@ -60,6 +62,65 @@ def test_other_trained_parameters_are_refused(change):
     change(model)
     with pytest.raises(ParameterError, match="other trained parameters"):
         state.check()
+
+
+@pytest.mark.parametrize("batch", [1, 2, 3, 4, 8, 64])
+@pytest.mark.parametrize("name", ["weight", "frozen", "seen"])
+def test_what_is_written_through_data_is_seen_in_batches_that_are_powers_of_two(name, batch):
+    layer = nn.Linear(3, 2)
+    layer.frozen = nn.Parameter(torch.zeros(2), requires_grad=False)
+    layer.register_buffer("seen", torch.zeros(3))
+    state = HeldModel(layer, [layer.weight, layer.bias])
+    for _ in range(batch):
+        state.hold()
+        state.check()
+    value = getattr(layer, name).data
+    value.view(-1)[-1] = torch.nextafter(value.view(-1)[-1], torch.tensor(2.0))
+    with pytest.raises(ParameterError, match="changes a buffer or parameter"):
+        state.check()
+
+
+def test_values_are_not_compared_in_every_batch(monkeypatch):
+    computed = []
+    monkeypatch.setattr(held_model, "checksums", lambda values: computed.append(len(values)) or [])
+    _, state = held()
+    numbers = []
+    for number in range(1, 100):
+        before = len(computed)
+        state.hold()
+        numbers += [number] * (len(computed) - before)
+    assert numbers == [1, 2, 3, 4, 8, 16, 32, 64]
+    assert set(computed) == {2 + 2 + 3}
+
+
+class Shifting(nn.Module):
+    """Begins with the mean of its first batch, or follows means of batches, past what PyTorch counts."""
+
+    def __init__(self, kind):
+        super().__init__()
+        self.kind, self.calls = kind, 0
+        self.shift = nn.Parameter(torch.zeros(3), requires_grad=kind == "first batch")
+        self.register_buffer("mean", torch.zeros(3))
+
+    def forward(self, x):
+        self.calls += 1
+        if self.kind == "first batch" and self.calls == 1:
+            self.shift.data.copy_(-x.mean(0))
+        elif self.kind == "codes":
+            self.shift.data.lerp_(x.detach().mean(0), 0.1)
+        elif self.kind == "late" and self.calls > 10:
+            self.mean.data.copy_(x.mean(0))
+        return x + self.shift
+
+
+@pytest.mark.parametrize("kind", ["first batch", "codes", "late"])
+def test_a_model_that_writes_means_of_batches_through_data_is_refused(kind):
+    optimizer, model = small_run(
+        nn.Sequential(Shifting(kind), nn.Linear(3, 1)), batch=20, physical=64, steps=16
+    )
+    with pytest.raises(ParameterError, match="changes a buffer or parameter"):
+        train(optimizer, model)
+    optimizer.close()
 
 
 class Shared(nn.Module):

@@ -22,18 +22,18 @@ from discreet.learning.deep.layers import cast_by_autocast, rule_of
 from discreet.learning.deep.sharded_parameters import UNSHARDED, ShardedParameters
 from discreet.learning.deep.uses import Use
 from discreet.learning.deep.watching.arriving_slopes import (
-    Backward,
     first_places,
     hand_over_slopes,
     run_once,
 )
 from discreet.learning.deep.watching.beside_layers import chosen_calls
+from discreet.learning.deep.watching.call_sequence import CallSequence
 from discreet.learning.deep.watching.compiled_regions import (
     compiler_is_loaded,
     first_of_two_passes,
     uncompiled,
 )
-from discreet.learning.deep.watching.first_axis import refused_axis, refused_mixing
+from discreet.learning.deep.watching.first_axis import refused_axis
 from discreet.learning.deep.watching.layer_calls import (
     Keep,
     Kept,
@@ -45,6 +45,7 @@ from discreet.learning.deep.watching.layer_calls import (
     seen_alone,
 )
 from discreet.learning.deep.watching.loose_parameters import loose_parameters
+from discreet.learning.deep.watching.mixing_trials import MixingTrials
 from discreet.learning.deep.watching.model_hooks import ModelHook
 from discreet.learning.deep.watching.passed_parameters import refuse_passed_parameters
 from discreet.learning.deep.watching.whole_modules import tensors_of, uses_of_whole
@@ -57,9 +58,7 @@ CalledLayers = list[tuple[WatchedLayer, list[Any]]]
 
 _watched: WeakSet[nn.Module] = WeakSet()
 
-_TRIALS = 4  # in which other examples are chosen, to see whether examples are mixed
 _TRIALS_OF_A_BATCH = 2  # where losses are computed for them: so losses that alternate are all seen
-_AT_ONCE = 1 << 22  # slopes that are looked at then: all of a layer would take as much memory again
 
 
 class Book:
@@ -86,9 +85,9 @@ class Book:
         self._model, self._shards = model, shards
         self._trained = {id(parameter) for parameter in parameters}
         self._places = {id(parameter): place for place, parameter in enumerate(parameters)}
-        self._is_open, self._trials = False, 0
+        self._is_open, self._trials = False, MixingTrials(shards.agreed)
         self._calls: list[NotedCall] = []
-        self._known: set[tuple[str, ...]] = set()
+        self._sequence = CallSequence()
         watched = list(self._watch(model, "", set()))
         reached = {id(value) for one in watched for value in one.trained.values()}
         if reached != self._trained:
@@ -182,8 +181,12 @@ class Book:
 
     @property
     def is_tried(self) -> bool:
-        """Whether enough has been tried out."""
-        return self._trials >= _TRIALS
+        """Whether enough has been tried out for batches that are all computed in the same way."""
+        return self._trials.is_enough
+
+    def begin_step(self) -> None:
+        """Note that the parameters may have changed since the last batch."""
+        self._trials.begin_step()
 
     def open(self) -> None:
         """Start to record the calls of one forward pass."""
@@ -204,9 +207,10 @@ class Book:
         """Return the uses of every parameter, from the losses of the examples, and close the book.
 
         The gradient of example i is that of its loss. That no loss depends on another example is tried out in
-        the first batches that have two examples and weights; that no parameter reaches a loss past the book,
-        in all. A batch that is tried out takes two backward passes over what its forward pass has left, which
-        all stays in memory for the second; where losses can be computed twice, `try_out` takes less.
+        some batches that have two examples and weights (`mixing_trials`); that no parameter reaches a loss
+        past the book, in all. A batch that is tried out takes two backward passes over what its forward pass
+        has left, which all stays in memory for the second; where losses can be computed twice, `try_out`
+        takes less.
 
         Parameters
         ----------
@@ -216,13 +220,13 @@ class Book:
         weights : tensor, optional
             0 for padding, which tells nothing of how examples are mixed. None: nothing is tried out.
         """
-        calls, _, names = self._recorded(losses)
+        calls, _ = self._recorded(losses)
         edges = [call.edges for call in calls]
         asked = _asked(edges, losses)
-        if weights is not None and not self.is_tried and _is_telling(weights):
-            self._try_out(_titled(calls), losses, weights, first_of_two_passes)
+        if weights is not None and self._trials.is_due(weights):
+            self._trials.try_out(_edges_of(calls), losses, weights, asked, first_of_two_passes)
         refuse_passed_parameters(edges, [call.before for call in calls], losses, self._trained)
-        self._known.add(names)
+        self._sequence.check(self._model, calls)
         return self._arriving(calls, losses, asked, keep)
 
     def _arriving(
@@ -258,24 +262,32 @@ class Book:
         """
         for _ in range(_TRIALS_OF_A_BATCH):
             self.stop()
-            if self.is_tried or not _is_telling(weights):
+            if not self._trials.is_due(weights):
                 return
             self.open()
             losses = compute()
-            calls, *_ = self._recorded(losses)
-            titled, before = _titled(calls), [call.before for call in calls]
+            calls, _ = self._recorded(losses)
+            self._sequence.check(self._model, calls)
+            layers, before = _edges_of(calls), [call.before for call in calls]
+            edges = [own for _, own in layers]
             calls.clear()  # what layers were given is let go in the backward pass
-            self._try_out(titled, losses, weights, run_once)
-            refuse_passed_parameters([edges for _, edges in titled], before, losses, self._trained)
+            self._trials.try_out(layers, losses, weights, _asked(edges, losses), run_once)
+            refuse_passed_parameters(edges, before, losses, self._trained)
+
+    def check_calls(self, losses: Tensor) -> None:
+        """Only look at whether losses call layers as those of the first batch did, and close the book."""
+        calls, _ = self._recorded(losses)
+        self._sequence.check(self._model, calls)
 
     def trace(self, losses: Tensor) -> list[LayerCall]:
         """Return what `read` makes uses of, and close the book.
 
         Nothing is tried out: layers must be called as in a batch that was read.
         """
-        calls, edges, names = self._recorded(losses)
-        if names not in self._known:
-            raise ParameterError("losses", "call other layers than before", "the same calls for every batch")
+        if not self._sequence.is_known(self._model):
+            raise ParameterError("losses", "were not read before", "a batch that was read")
+        calls, edges = self._recorded(losses)
+        self._sequence.check(self._model, calls)
         return _sloped(calls, edges, losses)
 
     def by_parameter(self, calls: Iterable[tuple[WatchedLayer, dict[str, Kept]]]) -> list[list[Kept]]:
@@ -286,8 +298,8 @@ class Book:
                 found[self._places[id(parameter)]].append(named[name])
         return found
 
-    def _recorded(self, losses: Tensor) -> tuple[list[NotedCall], list[Any], tuple[str, ...]]:
-        """Close the book, and return its calls, where gradients arrive, and which layers were called."""
+    def _recorded(self, losses: Tensor) -> tuple[list[NotedCall], list[Any]]:
+        """Close the book, and return its calls, and where gradients arrive."""
         calls = self._calls
         self.stop()
         if losses.requires_grad:
@@ -295,7 +307,7 @@ class Book:
         edges = [edge for call in calls for edge in call.edges if edge is not None]
         if not edges or not losses.requires_grad:
             raise _not_of_the_model()
-        return calls, edges, tuple(call.watched.name for call in calls)
+        return calls, edges
 
     @torch.no_grad()
     def uses_of(self, call: LayerCall, batch: int) -> dict[str, Use]:
@@ -314,50 +326,10 @@ class Book:
             found = watched.rule(watched.module, given, slope)
         return {name: found[name] for name in watched.trained}
 
-    def _try_out(
-        self,
-        titled: CalledLayers,
-        losses: Tensor,
-        weights: Tensor,
-        backward: Backward,
-    ) -> None:
-        """Refuse a model where the losses of some examples have a gradient at others.
 
-        Every example is among these in one trial, and among the others in one, whoever stands where.
-        """
-        rows = weights.cpu().nonzero()[:, 0]
-        ranks = torch.arange(len(rows))
-        patterns = (ranks % 2 == 1, ranks % 2 == 0, ranks // 2 % 2 == 1, 2 * ranks >= len(rows))
-        chosen = torch.zeros(len(losses), dtype=torch.bool)
-        chosen[rows[patterns[self._trials]]] = True
-
-        def check(place: int, slopes: list[Tensor | None]) -> None:
-            for slope in slopes:
-                if slope is None or slope.dim() == 0 or len(slope) != len(losses):
-                    continue
-                if (_has_numbers(slope) & ~chosen.to(slope.device)).any():
-                    raise refused_mixing(titled[place][0])
-
-        some, edges = losses[chosen.to(losses.device)].sum(), [own for _, own in titled]
-        hand_over_slopes(edges, some, _asked(edges, losses), check, backward)
-        self._trials += 1
-
-
-def _is_telling(weights: Tensor) -> bool:
-    """Whether a batch can show that examples are mixed: padding cannot, nor one example among it."""
-    return len(weights) < 2 or int(weights.count_nonzero()) > 1
-
-
-def _titled(calls: list[NotedCall]) -> CalledLayers:
+def _edges_of(calls: list[NotedCall]) -> CalledLayers:
     """Return the layers that were called, and where the gradients of their outputs arrive."""
     return [(call.watched, call.edges) for call in calls]
-
-
-def _has_numbers(slopes: Tensor) -> Tensor:
-    """Say of each example whether a slope is neither 0 nor undefined, some examples at a time."""
-    flat = slopes.reshape(len(slopes), slopes[:1].numel())
-    some = flat.split(max(1, _AT_ONCE // max(1, flat.shape[1])))
-    return torch.cat([torch.nan_to_num(part).count_nonzero(1) > 0 for part in some])
 
 
 def _asked(edges: list[list[Any]], losses: Tensor) -> set[int]:

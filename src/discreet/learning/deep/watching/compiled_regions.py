@@ -48,6 +48,6 @@ def first_of_two_passes(losses: Tensor, edges: list[Any]) -> tuple[Tensor | None
             raise
         raise ParameterError(
             "losses",
-            "were compiled before, for a backward pass that can be run once; the first batch needs two",
+            "were compiled before, for a backward pass that can be run once; one that is tried out needs two",
             "torch._functorch.config.donated_buffer = False, then torch.compiler.reset()",
         ) from error

@@ -8,16 +8,20 @@ from torch import Tensor, nn
 from discreet.errors import ParameterError
 from discreet.learning.deep.sharded_parameters import UNSHARDED, ShardedParameters, own_part
 from discreet.learning.deep.watching.frozen_statistics import FrozenStatistics
+from discreet.learning.deep.watching.tensor_checksums import checksums
 
 __all__ = ["HeldModel"]
 
-_TRIALS = 3  # batches in which values of buffers are compared
+_FIRST = 3  # batches in which values are compared; from then on, if their number is a power of two
 
 
 class HeldModel:
     """Notes the parameters and buffers of a model, and refuses changes of them.
 
-    A checkpoint holds buffers, too: one that a forward pass writes to would carry examples past the noise.
+    A checkpoint holds them all: one that a forward pass writes to would carry examples past the noise.
+    PyTorch counts how often a tensor is written to, which is looked at in every batch. What is written
+    through `data` it does not count: so values are compared, too, by checksums, in the first batches and
+    again whenever there have been twice as many.
     Batch normalizations stay frozen from the first batch on.
 
     Parameters
@@ -37,16 +41,16 @@ class HeldModel:
             find for find in (_found_quickly, _found) if _places(find(model)) == _places(_found(model))
         )
         self._model, self._trained = model, [id(value) for value in parameters]
-        self._held, self._copies, self._trials = self._now(), list[Tensor](), 0
+        self._held, self._sums, self._batches = self._now(), list[Tensor](), 0
         self._frozen = FrozenStatistics(model)
 
     def hold(self) -> None:
-        """Note what the model holds now; of the first batches also the values of buffers."""
+        """Note what the model holds now; of some batches also its values."""
         self._held = self._now()
         self._frozen.hold()
-        # What is written through `data` is not counted by PyTorch.
-        self._copies = [value.clone() for value in self._model.buffers()] if self._trials < _TRIALS else []
-        self._trials += 1
+        self._batches += 1
+        is_compared = self._batches <= _FIRST or self._batches & (self._batches - 1) == 0
+        self._sums = self._values() if is_compared else []
 
     @property
     def places(self) -> list[int]:
@@ -66,15 +70,18 @@ class HeldModel:
             value is before and state == state_before
             for (value, *state), (before, *state_before) in zip(now, self._held, strict=True)
         )
-        if is_same and self._copies:
-            pairs = zip((value for value, *_ in now), self._copies, strict=False)  # buffers come first
-            is_same = all(_equal(value, copy) for value, copy in pairs)
+        if is_same and self._sums:
+            is_same = all(torch.equal(*pair) for pair in zip(self._values(), self._sums, strict=True))
         if not is_same:
             raise ParameterError(
                 "model",
                 "changes a buffer or parameter in its forward pass, which carries examples into checkpoints",
                 "modules without running statistics",
             )
+
+    def _values(self) -> list[Tensor]:
+        """Return checksums of what was noted, as it is now."""
+        return checksums([value for value, *_ in self._held])
 
     @torch.no_grad()
     def _now(self) -> list[tuple[Tensor, int, int, int]]:
@@ -107,8 +114,3 @@ def _found_quickly(model: nn.Module) -> list[Tensor]:
 
 def _places(values: list[Tensor]) -> list[int]:
     return [id(value) for value in values]
-
-
-def _equal(one: Tensor, other: Tensor) -> bool:
-    """Whether two tensors have the same values, or are not numbers in the same places."""
-    return bool(torch.equal(one, other) or torch.equal(one.nan_to_num(), other.nan_to_num()))

@@ -207,9 +207,19 @@ class BatchReader:
         self._is_compared = False
 
     def compare(self, rows: Any, blanks: Callable[[], Any], weights: Tensor) -> None:
-        """Refuse losses that change with the values of other examples, by the first batch that can tell."""
+        """Refuse losses that change with the values of other examples, by the first batch that can tell.
+
+        The calls of layers must not change with them either.
+        """
+
+        def losses(given: Any) -> Tensor:
+            self._book.open()
+            found = self.losses(given)
+            self._book.check_calls(found)
+            return found
+
         if not self._is_compared:
-            self._is_compared = refuse_company(self.losses, rows, blanks, weights)
+            self._is_compared = refuse_company(losses, rows, blanks, weights)
 
     def begin(self, rows: Any, shortened: Callable[[Use], Use]) -> bool:
         """Compile batches of these shapes, and return whether this begins now; parameters as `TracedBatch`.
