@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from discreet.accounting.instances import AddedNoise
     from discreet.array_types import Floats
 
-__all__ = ["MOST_GROUPS", "Moves", "charged_alike", "moved_event"]
+__all__ = ["MOST_GROUPS", "OwnShifts", "charged_alike", "moved_event"]
 
-Moves: TypeAlias = tuple[tuple[int, Shift | None], ...]
+OwnShifts: TypeAlias = tuple[tuple[int, Shift | None], ...]
 """By how much a person moved each measure in which they have rows, by its place; None if that is unknown."""
 
 MOST_GROUPS = 100
 """How many different contributions are worked out; further ones share the bound of a group."""
 
 
-class _Group(NamedTuple):
+class _AlikeGroup(NamedTuple):
     """Contributions that are charged alike; the widest group is halved first."""
 
     narrowness: float
@@ -39,7 +39,7 @@ class _Group(NamedTuple):
     places: np.ndarray[tuple[int, ...], np.dtype[np.intp]]
 
 
-def moved_event(moves: Moves, noises: Sequence[Event]) -> Event:
+def moved_event(moves: OwnShifts, noises: Sequence[Event]) -> Event:
     """Return what measures revealed about a person who moves them by known shifts."""
     from discreet.accounting.instances import AddedNoise, instance_event
 
@@ -54,7 +54,7 @@ def moved_event(moves: Moves, noises: Sequence[Event]) -> Event:
 
 
 def charged_alike(
-    people: Mapping[Hashable, Moves], noises: Sequence[Event], *, most: int = MOST_GROUPS
+    people: Mapping[Hashable, OwnShifts], noises: Sequence[Event], *, most: int = MOST_GROUPS
 ) -> dict[Hashable, Event]:
     """Return an event for each person that reveals no less about them than their own; few different ones.
 
@@ -71,7 +71,7 @@ def charged_alike(
     groups = [[place] for place in range(len(different))]
     if len(different) > most:
         groups = _halved(_coordinates(different, noises), most)
-    events: dict[Moves, Event] = {}
+    events: dict[OwnShifts, Event] = {}
     for group in groups:
         members = [different[place] for place in group]
         event = moved_event(_largest(members) if len(members) > 1 else members[0], noises)
@@ -86,7 +86,7 @@ def _is_beyond(shift: Shift, noise: AddedNoise) -> bool:
     return sum(step**2 for step in shift) > noise.squared_sensitivity
 
 
-def _largest(members: Iterable[Moves]) -> Moves:
+def _largest(members: Iterable[OwnShifts]) -> OwnShifts:
     """Return moves that are, entry by entry from the largest on, at least those of every member."""
     most: dict[int, Shift | None] = {}
     for moves in members:
@@ -100,7 +100,7 @@ def _largest(members: Iterable[Moves]) -> Moves:
     return tuple(sorted(most.items()))
 
 
-def _coordinates(different: Sequence[Moves], noises: Sequence[Event]) -> Floats:
+def _coordinates(different: Sequence[OwnShifts], noises: Sequence[Event]) -> Floats:
     """Return one row for each contribution: its entries from the largest on, in scales of their noise."""
     lengths = [0] * len(noises)
     for moves in different:
@@ -132,7 +132,7 @@ def _scale(noise: Event) -> float:
 def _halved(rows: Floats, most: int) -> list[list[int]]:
     """Return at most so many groups of rows: always the widest is cut, in the middle of its widest column."""
     whole = np.arange(len(rows))
-    groups = [_Group(-float(np.ptp(rows, axis=0).max(initial=0)), 0, whole)]
+    groups = [_AlikeGroup(-float(np.ptp(rows, axis=0).max(initial=0)), 0, whole)]
     heapify(groups)
     order = 0
     while len(groups) < most and groups[0].narrowness < 0:
@@ -143,5 +143,5 @@ def _halved(rows: Floats, most: int) -> list[list[int]]:
         above = held[:, column] > (lows[column] + highs[column]) / 2
         for part in (places[above], places[~above]):
             order += 1
-            heappush(groups, _Group(-float(np.ptp(rows[part], axis=0).max(initial=0)), order, part))
+            heappush(groups, _AlikeGroup(-float(np.ptp(rows[part], axis=0).max(initial=0)), order, part))
     return [group.places.tolist() for group in groups]

@@ -21,7 +21,7 @@ from discreet.curator.request.compound_request import CompoundRequest
 from discreet.data import Table
 from discreet.data.person_shifts import Shift, person_shifts
 from discreet.errors import ParameterError
-from discreet.front.alike import MOST_GROUPS, Moves, charged_alike, moved_event
+from discreet.front.alike import MOST_GROUPS, OwnShifts, charged_alike, moved_event
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy.events import Event, compose
 from discreet.privacy.rational import Number, probability, rational, show
@@ -216,11 +216,11 @@ def _binned(
 
 def _moves(
     curator: Curator, releases: Sequence[Release], *, besides: int | None = None
-) -> tuple[dict[Hashable, Moves], list[Event], Event, Event]:
+) -> tuple[dict[Hashable, OwnShifts], list[Event], Event, Event]:
     """Return what each person moved in the answers that are given, and by which noises they are hidden.
 
-    With it, what counts in full for everyone, and all that was charged. The reservation of entry `besides` is left
-    out: it pays for what is being computed.
+    With it, what counts in full for everyone, and all that was charged. The reservation of entry `besides` is
+    left out: it pays for what is being computed.
     """
     charged, other = _charges(curator, besides)
     given: dict[int, Release] = {}
@@ -232,7 +232,7 @@ def _moves(
             )
         given[place] = release
     whole = compose([*charged.values(), *other])
-    people: dict[Hashable, Moves] = {}
+    people: dict[Hashable, OwnShifts] = {}
     noises: list[Event] = []
     full = [event for place, event in charged.items() if place not in given] + other
     for release in given.values():
@@ -271,7 +271,7 @@ def _shifts_of(request: Request, curator: Curator) -> Mapping[Hashable, tuple[Sh
     return None if found is None else found.moved
 
 
-def _rounded_up(moves: Moves) -> Moves:
+def _rounded_up(moves: OwnShifts) -> OwnShifts:
     return tuple(
         (place, None if shift is None else tuple(_few_digits(step) for step in shift))
         for place, shift in moves
