@@ -27,7 +27,7 @@ __all__ = ["MOST_GROUPS", "OwnShifts", "charged_alike", "moved_event"]
 OwnShifts: TypeAlias = tuple[tuple[int, Shift | None], ...]
 """By how much a person moved each measure in which they have rows, by its place; None if that is unknown."""
 
-MOST_GROUPS = 100
+MOST_GROUPS = 64
 """How many different contributions are worked out; further ones share the bound of a group."""
 
 

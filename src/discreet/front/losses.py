@@ -54,7 +54,7 @@ class Revealed:
     delta : Fraction
         At which all of these hold; public.
     exact : bool
-        Whether each person's own shift was worked out. With more than a hundred different contributions,
+        Whether each person's own shift was worked out. With more than 64 different contributions,
         persons who moved about as much share the loss of the most that any of them moved: a bound for each.
     """
 
@@ -124,7 +124,7 @@ def revealed(curator: Curator, releases: Sequence[Release], *, delta: Number = 0
     Nothing is charged and nothing recorded; no analyst may see it. For each answer that is given, the plan is
     computed again, and what removing each person would move goes through the law of the noise. Whatever
     else the ledger charged counts in full: answers that are not given, chosen keys, joins, tables of counts
-    measured by a strategy, distinct values, and rows that the limits may have cut. With more than a hundred
+    measured by a strategy, distinct values, and rows that the limits may have cut. With more than 64
     different contributions, persons who moved about as much share a bound, which holds for each.
 
     Parameters
