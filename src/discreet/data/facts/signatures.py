@@ -89,8 +89,8 @@ def _check_types(function: ScalarFunction, taken: frozenset[Type], operands: Seq
             )
         if not is_taken:
             raise UnsupportedQuery(
-                f"{function.title} takes {_WRITTEN[taken]}, not {operand.type.value}; "
-                f"write {function.example}{_of_text(operand, taken)}"
+                f"{function.title} takes {_WRITTEN[taken]}, not {operand.type.value}"
+                f"{_of_text(operand, taken) or f'; write {function.example}'}"
             )
 
 
