@@ -137,7 +137,7 @@ class Account:
         return min(current.largest_epsilon for _, current in self.filters(analyst))
 
     def largest_rho(self, analyst: str) -> Fraction | None:
-        """Return the largest rho that the next charge of an analyst may have; None where it is not counted."""
+        """Return the largest rho that an analyst's next charge may have; None if a cap counts none."""
         left = [
             current.left["rho"] if isinstance(current, ZeroConcentratedFilter) else None
             for _, current in self.filters(analyst)
