@@ -215,3 +215,11 @@ def test_what_would_grow_too_long_is_refused():
 def test_a_column_that_is_text_for_want_of_a_declaration_is_named(formula, words):
     with pytest.raises(UnsupportedQuery, match=words):
         type_of(formula.expression, SCHEMA)
+
+
+def test_an_example_is_not_what_was_written():
+    """MONTH(day) of text was answered with: write MONTH(day)."""
+    for name, example in (("day", False), ("note", True)):
+        with pytest.raises(UnsupportedQuery, match=rf"CAST\({name} AS DATE\)") as caught:
+            type_of(col(name).month().expression, {name: Type.TEXT})
+        assert ("write MONTH(day)" in str(caught.value)) is example
