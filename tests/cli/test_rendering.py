@@ -71,7 +71,7 @@ def test_odd_values_in_csv_and_json():
     assert rows[0] == {
         **{"day": "2026-01-01", 'a,"b': "x\ny", "n": "12345", "n_lower": "12000", "n_upper": "13000"},
         **{"m": "1234.5678", "m_lower": "0.0", "m_upper": "2000.0"},
-        **{"lag": "", "lag_lower": "", "lag_upper": ""},
+        **{"lag": "", "lag_lower": "", "lag_upper": "", "confidence": "0.9"},
     }
     assert [rows[1][name] for name in ("day", "m", "m_lower", "m_upper")] == ["", "", "", ""]
     content = json.loads(render(ODD, "json"))

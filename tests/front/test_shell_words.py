@@ -12,6 +12,8 @@ from discreet.errors import ParameterError, UndeclaredColumn
 from discreet.front.shell_words import in_shell
 from discreet.privacy.rational import rational
 
+DAYS = "{ dates = { first = 2020-01-01, last = 2024-12-31 } }"
+
 
 @pytest.mark.parametrize(
     ("python", "shell"),
@@ -28,6 +30,9 @@ from discreet.privacy.rational import rational
         ("a person and limits=Limits(rows=…)", "a person and limits = { rows = … }"),
         ("Limits(rows=AUTO, at_most=1000)", 'limits = { rows = "auto", at_most = 1000 }'),
         ("Bounds(…), Keys([…])", '{ lower = …, upper = …, step = … }, { keys = ["…"] }'),
+        ("columns={'day': Dates(first, last)}", f"day = {DAYS}"),
+        ('columns={"it\'s": Bounds(lower, upper)}', '"it\'s" = { lower = …, upper = …, step = … }'),
+        ("declare columns={'a b': Keys([...])}, or", 'declare "a b" = { keys = ["…"] }, or'),
         ("nothing of this kind", "nothing of this kind"),
     ],
 )

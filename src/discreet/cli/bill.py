@@ -16,9 +16,10 @@ __all__ = ["bill_lines"]
 def bill_lines(bill: Bill) -> str:
     """Say what was paid, and what is left."""
     free = "nothing: answered from the store" if bill.stored else "nothing: it was paid before"
+    rho = "" if bill.left_rho is None else f"rho {below(bill.left_rho)}, or "
     return formatting.as_table(
         {
             "paid": free if bill.paid is None else bill.paid,
-            "left": f"a pure epsilon of {below(bill.left)}, or {bill.more:,} more of this cost",
+            "left": f"{rho}a pure epsilon of {below(bill.left)}, or {bill.more:,} more of this cost",
         }
     )

@@ -184,12 +184,8 @@ def _loss(account: Account, odometer: Odometer, value: float, delta: Fraction) -
 
 def _left(account: Account, analyst: str) -> str:
     """Write what is left for an analyst: of a budget that counts rho, also as rho."""
-    from discreet.accounting.filters import Filter
-
-    pure = f"a pure epsilon of {below(account.largest_epsilon(analyst))}"
-    rhos = [one.left.get("rho") for _, one in account.filters(analyst) if isinstance(one, Filter)]
-    known = [rho for rho in rhos if rho is not None]
-    return f"rho {below(min(known))}, or {pure}" if len(known) == len(rhos) > 0 else pure
+    pure, rho = f"a pure epsilon of {below(account.largest_epsilon(analyst))}", account.largest_rho(analyst)
+    return pure if rho is None else f"rho {below(rho)}, or {pure}"
 
 
 def replay_ledger(options: Namespace) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from argparse import ArgumentParser, Namespace
@@ -72,7 +71,7 @@ def render(release: Release, form: str, *, bill: Mapping[str, object] | None = N
         return _parquet(release)
     if form == "json":
         return f"{_json(release, bill or {})}\n".encode()
-    return f"{_csv(release) if form == 'csv' else _table(release)}\n".encode()
+    return release.to_csv().encode() if form == "csv" else f"{_table(release)}\n".encode()
 
 
 def grid(lines: Sequence[Sequence[str]], *, left: int = 0) -> str:
@@ -97,17 +96,6 @@ def _table(release: Release) -> str:
 def shell_remarks(release: Release) -> list[str]:
     """Return what has to be said below an answer."""
     return [in_shell(one) for one in release.remarks()]
-
-
-def _csv(release: Release) -> str:
-    from discreet.curator.release.json_form import json_value
-
-    columns = release.columns()
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([json_value(value) for value in row] for row in zip(*columns.values(), strict=True))
-    return stream.getvalue().removesuffix("\n")
 
 
 def _json(release: Release, bill: Mapping[str, object]) -> str:

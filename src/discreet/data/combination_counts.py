@@ -86,7 +86,7 @@ def check_combinations(plan: KeyCountPlan, tables: Mapping[str, Table]) -> None:
         if found not in KEY_TYPES:
             raise UnsupportedQuery(
                 f"{name!r} is of type {found.value} and cannot be grouped by; group by text, integers, "
-                "booleans or dates, or by bins of it"
+                "booleans or dates, or by bins of it, such as FLOOR(x / 10)"
             )
     limits = limits_of(plan.source, tables)
     most = keys_of_a_person(limits)

@@ -108,7 +108,7 @@ def check_key_plan(plan: KeyPlan, tables: Mapping[str, Table]) -> Type:
     if found not in KEY_TYPES:
         raise UnsupportedQuery(
             f"{plan.column!r} is of type {found.value} and cannot be grouped by; group by text, integers, "
-            "booleans or dates, or by bins of it"
+            "booleans or dates, or by bins of it, such as FLOOR(x / 10)"
         )
     if not 1 <= plan.keys <= keys_of_a_person(limits_of(plan.source, tables)):
         raise UnsupportedQuery("a person counts for more keys than the limits allow; ask for fewer")

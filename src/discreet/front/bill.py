@@ -28,6 +28,8 @@ class Bill:
         What this question cost now; None if nothing.
     left : Fraction
         The largest pure epsilon that still fits.
+    left_rho : Fraction or None
+        The largest rho that still fits, where the budget counts rho.
     more : int
         How many more charges of the cost of this question fit.
     """
@@ -36,13 +38,16 @@ class Bill:
     paid: str | None
     left: Fraction
     more: int
+    left_rho: Fraction | None = None
 
     def to_object(self) -> dict[str, object]:
-        """Return the same for JSON; the epsilon that is left is rounded down."""
+        """Return the same for JSON; what is left is rounded down."""
+        rho = {} if self.left_rho is None else {"rho": float_written(self.left_rho, below=True)}
+        left = {**rho, "epsilon": float_written(self.left, below=True), "more_of_this_cost": self.more}
         return {
             "stored": self.stored,
             "paid": "nothing" if self.paid is None else self.paid,
-            "left": {"epsilon": float_written(self.left, below=True), "more_of_this_cost": self.more},
+            "left": left,
         }
 
 
@@ -53,5 +58,6 @@ def bill_of(curator: Curator, release: Release, analyst: str, *, paid_before: bo
         stored=release.stored,
         paid=None if release.stored or paid_before else price(release.event),
         left=account.largest_epsilon(analyst),
+        left_rho=account.largest_rho(analyst),
         more=min(one.remaining(release.event) for _, one in account.filters(analyst)),
     )

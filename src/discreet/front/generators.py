@@ -141,6 +141,7 @@ def _request(  # noqa: PLR0917
     from discreet.synthesis.asking.generator_question import GeneratorQuestion
 
     offer = Offer(epsilon=epsilon, delta=delta)
+    curator.budget.check_synthesis()
     curator.budget.check_offer(offer)
     question = GeneratorQuestion(
         relation=relation_of(table),

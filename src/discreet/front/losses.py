@@ -21,6 +21,7 @@ from discreet.curator.request.compound_request import CompoundRequest
 from discreet.data import Table
 from discreet.data.person_shifts import Shift, person_shifts
 from discreet.errors import ParameterError
+from discreet.front.alike import MOST_GROUPS, OwnShifts, charged_alike, moved_event
 from discreet.mechanisms import Gaussian, Laplace
 from discreet.privacy.events import Event, compose
 from discreet.privacy.rational import Number, probability, rational, show
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["Revealed", "RevealedCounts", "count_revealed", "revealed"]
 
 _WARNING = "EXACT LOSSES, FOR THE OWNER ALONE: they are not protected; show them to no analyst"
+_ALIKE = ", a bound for persons who moved about as much"
 _COARSE_BITS = 5
 
 
@@ -51,12 +53,16 @@ class Revealed:
         What the ledger charged, which holds for everyone in any data; public.
     delta : Fraction
         At which all of these hold; public.
+    exact : bool
+        Whether each person's own shift was worked out. With more than 64 different contributions,
+        persons who moved about as much share the loss of the most that any of them moved: a bound for each.
     """
 
     losses: Mapping[Hashable, float] = field(repr=False)
     others: float
     promised: float
     delta: Fraction
+    exact: bool = True
 
     def of(self, person: Hashable) -> float:
         """Return the epsilon of one person."""
@@ -79,7 +85,8 @@ class Revealed:
         return "\n".join(
             [
                 _WARNING,
-                f"{len(self.losses):,} persons are in what was asked; epsilon at delta {show(self.delta)}:",
+                f"{len(self.losses):,} persons are in what was asked; epsilon at delta {show(self.delta)}"
+                f"{'' if self.exact else _ALIKE}:",
                 f"  at most {self.largest:.6g}, for the middle one {middle:.6g}, least {float(found[0]):.6g}",
                 f"  promised to everyone {self.promised:.6g}; to who has no row there {self.others:.6g}",
             ]
@@ -112,12 +119,13 @@ class RevealedCounts:
 
 
 def revealed(curator: Curator, releases: Sequence[Release], *, delta: Number = 0) -> Revealed:
-    """Return what the ledger's answers revealed about each person: exact, for the owner alone.
+    """Return what the ledger's answers revealed about each person: for the owner alone.
 
     Nothing is charged and nothing recorded; no analyst may see it. For each answer that is given, the plan is
     computed again, and what removing each person would move goes through the law of the noise. Whatever
     else the ledger charged counts in full: answers that are not given, chosen keys, joins, tables of counts
-    measured by a strategy, distinct values, and rows that the limits may have cut.
+    measured by a strategy, distinct values, and rows that the limits may have cut. With more than 64
+    different contributions, persons who moved about as much share a bound, which holds for each.
 
     Parameters
     ----------
@@ -128,13 +136,16 @@ def revealed(curator: Curator, releases: Sequence[Release], *, delta: Number = 0
     """
     failure = probability(delta, "delta", one=False)
     _check_names(curator)
-    people, rest, whole = _events(curator, releases)
+    people, noises, rest, whole = _moves(curator, releases)
     loss = _priced(failure)
+    promised = loss(whole)
+    own = charged_alike(people, noises)
     return Revealed(
-        losses={person: loss(event + rest) for person, event in people.items()},
+        losses={person: min(loss(event + rest), promised) for person, event in own.items()},
         others=loss(rest),
-        promised=loss(whole),
+        promised=promised,
         delta=failure,
+        exact=len(set(people.values())) <= MOST_GROUPS,
     )
 
 
@@ -195,19 +206,21 @@ def _check_names(curator: Curator) -> None:
 def _binned(
     curator: Curator, releases: Sequence[Release], edges: Sequence[float], delta: Fraction, *, besides: int
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    people, rest, _ = _events(curator, releases, besides=besides, coarse=True)
+    people, noises, rest, _ = _moves(curator, releases, besides=besides)
     loss = _priced(delta)
-    losses: Floats = np.array([loss(event + rest) for event in people.values()], dtype=float)
+    events = [moved_event(_rounded_up(moves), noises) for moves in people.values()]
+    losses: Floats = np.array([loss(event + rest) for event in events], dtype=float)
     places = np.searchsorted(edges, losses, side="left")
     return np.bincount(places, minlength=len(edges) + 1).astype(np.int64)
 
 
-def _events(
-    curator: Curator, releases: Sequence[Release], *, besides: int | None = None, coarse: bool = False
-) -> tuple[dict[Hashable, Event], Event, Event]:
-    """Return each person's event by the answers that are given, what counts in full for everyone, and all.
+def _moves(
+    curator: Curator, releases: Sequence[Release], *, besides: int | None = None
+) -> tuple[dict[Hashable, OwnShifts], list[Event], Event, Event]:
+    """Return what each person moved in the answers that are given, and by which noises they are hidden.
 
-    The reservation of entry `besides` is left out: it pays for what is being computed.
+    With it, what counts in full for everyone, and all that was charged. The reservation of entry `besides` is
+    left out: it pays for what is being computed.
     """
     charged, other = _charges(curator, besides)
     given: dict[int, Release] = {}
@@ -219,7 +232,8 @@ def _events(
             )
         given[place] = release
     whole = compose([*charged.values(), *other])
-    people: dict[Hashable, list[Event]] = {}
+    people: dict[Hashable, OwnShifts] = {}
+    noises: list[Event] = []
     full = [event for place, event in charged.items() if place not in given] + other
     for release in given.values():
         request = release.request
@@ -231,9 +245,13 @@ def _events(
             if shifts is None:
                 full.append(one.event)
                 continue
+            places = range(len(noises), len(noises) + len(one.parts))
+            noises += [part.mechanism.event for part in one.parts]
+            known = [isinstance(part.mechanism, Laplace | Gaussian) for part in one.parts]
             for person, moved in shifts.items():
-                people.setdefault(person, []).append(_event(one, moved, coarse=coarse))
-    return {person: compose(events) for person, events in people.items()}, compose(full), whole
+                own = (shift if is_known else None for shift, is_known in zip(moved, known, strict=True))
+                people[person] = (*people.get(person, ()), *zip(places, own, strict=True))
+    return people, noises, compose(full), whole
 
 
 def _priced(delta: Fraction) -> Callable[[Event], float]:
@@ -253,22 +271,14 @@ def _shifts_of(request: Request, curator: Curator) -> Mapping[Hashable, tuple[Sh
     return None if found is None else found.moved
 
 
-def _event(request: Request, moved: tuple[Shift | None, ...], *, coarse: bool) -> Event:
-    """Return what a request revealed about a person who moves its measures by known shifts."""
-    from discreet.accounting import instance_event
-
-    events = []
-    for part, shift in zip(request.parts, moved, strict=True):
-        mechanism = part.mechanism
-        if shift is None or not isinstance(mechanism, Laplace | Gaussian):
-            events.append(mechanism.event)
-        else:
-            steps = [_rounded_up(step) for step in shift] if coarse else list(shift)
-            events.append(instance_event(mechanism.event, steps))
-    return compose(events)
+def _rounded_up(moves: OwnShifts) -> OwnShifts:
+    return tuple(
+        (place, None if shift is None else tuple(_few_digits(step) for step in shift))
+        for place, shift in moves
+    )
 
 
-def _rounded_up(step: int) -> int:
+def _few_digits(step: int) -> int:
     spare = max(step.bit_length() - _COARSE_BITS, 0)
     return -(-step >> spare) << spare
 

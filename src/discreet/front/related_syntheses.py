@@ -133,6 +133,7 @@ def _request(  # noqa: PLR0917
 ) -> TabulatedRequest:
     from discreet.synthesis.asking.related_question import RelatedQuestion
 
+    curator.budget.check_synthesis()
     curator.budget.check_offer(offer)
     question = RelatedQuestion(
         relation=relation_of(persons),

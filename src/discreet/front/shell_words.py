@@ -18,6 +18,8 @@ _TEXT = r"'(?:[^'\\]|\\.)*'|\"[^\"]*\""
 _GIVEN = re.compile(rf"(\w+)=({_TEXT}|\[…\]|\{{(?:{_TEXT}): (?:{_TEXT})\}}|[^,\s]+)")
 _CSV = re.compile(r"Csv\((?:'[^']*'|…), ([^()]*)\)")
 _LIMITS = re.compile(r"(?:limits=)?Limits\(([^()]*)\)")
+_DECLARED = re.compile(rf"columns=\{{({_TEXT}): ((?:Bounds|Keys|Dates)\([^()]*\))\}}")
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
 _FIXED = (
     (re.compile(r"a finite number: an int, a float, a Fraction, a Decimal or text such as '1/3'"), _NUMBER),
     (re.compile(r"\b(bounds|limits)=AUTO\b"), r"--\1 auto"),
@@ -39,6 +41,7 @@ def in_shell(text: str, options: Container[str] = ()) -> str:
     options : container of str
         The options of the command: what says how a CSV file is written is an option where there is one.
     """
+    text = _DECLARED.sub(lambda found: f"{_key(found[1])} = {found[2]}", text)
     for pattern, words in _FIXED:
         text = pattern.sub(words, text)
     text = _CSV.sub(lambda found: _form(found[1], options), text)
@@ -56,6 +59,11 @@ def _section(arguments: str) -> str:
     """Write the arguments of a call as an inline section of TOML."""
     pairs = ", ".join(f"{one[1]} = {_value(one[2])}" for one in _GIVEN.finditer(arguments))
     return f"{{ {pairs} }}"
+
+
+def _key(written: str) -> str:
+    name = str(ast.literal_eval(written))
+    return name if _BARE.fullmatch(name) else quoted(name)
 
 
 def _value(written: str) -> str:

@@ -209,6 +209,7 @@ def measure_fidelity(
 
     refuse_others(unnamed, unknown)
     offer = Offer(epsilon=epsilon, delta=delta, rho=rho)
+    curator.budget.check_synthesis()
     curator.budget.check_offer(offer)
     return curator.answer(fidelity_request(made, offer, ways, confidence_level(confidence)), analyst=analyst)
 
@@ -233,6 +234,7 @@ def preview_fidelity(
 
     refuse_others(unnamed, unknown)
     offer = Offer(epsilon=epsilon, delta=delta, rho=rho)
+    curator.budget.check_synthesis()
     curator.budget.check_offer(offer)
     request = fidelity_request(made, offer, ways, confidence_level(confidence))
     return curator.preview_request(request, analyst=analyst)
@@ -266,6 +268,7 @@ def _asked(curator: Curator, stated: SynthesisTerms) -> AskedSynthesis:
     from discreet.synthesis.asking.asked_synthesis import KEY_SHARE, AskedSynthesis
     from discreet.synthesis.asking.question import SynthesisQuestion
 
+    curator.budget.check_synthesis()
     curator.budget.check_offer(stated.offer)
     share = KEY_SHARE if stated.key_share is None else rational(stated.key_share, "key_share", positive=True)
     if share >= 1:

@@ -85,7 +85,7 @@ def test_limits_and_bounds_that_are_bought():
 def test_a_new_ledger_is_said_beside_the_answer():
     first = answered("query --epsilon 1 --format csv", COUNT)
     assert "a new ledger was made" in first.errors
-    assert first.output.splitlines()[0] == "n,n_lower,n_upper"
+    assert first.output.splitlines()[0] == "n,n_lower,n_upper,confidence"
     assert "new ledger" not in answered("query --epsilon 1 --format csv", COUNT).errors
 
 
@@ -121,6 +121,7 @@ def test_csv_and_json_hold_the_same_numbers():
     content = json.loads(answered("query --epsilon 5 --format json", BY_CITY).output)
     assert [row["city"] for row in rows] == ["Taipei", "Hamilton"]
     for row, other in zip(rows, content["rows"], strict=True):
+        assert float(row.pop("confidence")) == content["confidence"]
         assert row.keys() == other.keys()
         assert all(float(row[name]) == other[name] for name in row if name != "city")
         assert other["n_lower"] <= other["n"] <= other["n_upper"]
@@ -338,7 +339,7 @@ def test_in_a_process_of_its_own():
     arguments = [sys.executable, "-m", "discreet", "query", COUNT, "--epsilon", "1", "--format", "csv"]
     environment = {**os.environ, "PYTHONWARNINGS": "error"}
     done = subprocess.run(arguments, capture_output=True, text=True, check=False, env=environment)
-    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "n,n_lower,n_upper"), done.stderr
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "n,n_lower,n_upper,confidence"), done.stderr
     first, paid, left = done.stderr.splitlines()
     assert first == "a new ledger was made; keep it: another one over the same data voids the guarantee"
     assert (paid, left) == ("paid  epsilon 1", "left  a pure epsilon of 19, or 19 more of this cost")

@@ -30,7 +30,7 @@ def test_rows_label_and_measured_counts_are_written_and_paid_for_once(clinic):
     assert {row["city"] for row in rows} <= {"Taipei", "Hamilton", ""}
     assert json.loads(Path("rows.json").read_text())["price"]
     header, *counts = Path("counts.csv").read_text().splitlines()
-    assert header == "table,age,city,n,n_lower,n_upper"
+    assert header == "table,age,city,n,n_lower,n_upper,confidence"
     assert {line.split(",")[0].strip('"') for line in counts} >= {"age", "city"}
     again = answered(f"{TREE} --rows 300 --format csv")
     assert again.output == Path("rows.csv").read_text()

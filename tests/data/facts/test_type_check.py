@@ -59,7 +59,7 @@ def test_conditions_are_admitted(formula):
         (col("day") < "2026-01-01", "DATE"),
         (col("seen") < "2026-01-01", "TIMESTAMP"),
         (col("at") < datetime.datetime(2026, 1, 1), "time zone"),
-        (col("day") < col("seen"), "each with a constant"),
+        (col("day") < col("seen"), r"CAST\(seen AS DATE\)"),
         (col("tags") == "x", "IS NULL"),
         (col("age") == None, "IS NULL"),  # noqa: E711
         (col("age").isin(["x"]), "one type"),
@@ -215,3 +215,11 @@ def test_what_would_grow_too_long_is_refused():
 def test_a_column_that_is_text_for_want_of_a_declaration_is_named(formula, words):
     with pytest.raises(UnsupportedQuery, match=words):
         type_of(formula.expression, SCHEMA)
+
+
+def test_an_example_is_not_what_was_written():
+    """MONTH(day) of text was answered with: write MONTH(day)."""
+    for name, example in (("day", False), ("note", True)):
+        with pytest.raises(UnsupportedQuery, match=rf"CAST\({name} AS DATE\)") as caught:
+            type_of(col(name).month().expression, {name: Type.TEXT})
+        assert ("write MONTH(day)" in str(caught.value)) is example

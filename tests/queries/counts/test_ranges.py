@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import discreet as dp
@@ -298,3 +300,31 @@ def test_words_and_figures(clinic):
     text = clinic.explain(dp.ranges("visits", "age"), epsilon=1, sql=True)
     assert "compared, by root mean square error" in text
     assert "SELECT" in text
+
+
+def test_cells_of_several_numbers_say_where_they_begin(clinic):
+    question = dp.ranges("visits", "age", width=30)
+    words = "cells of 30 from the lower bound on: 0, 30, 60, 90"
+    assert f"; age in {words})" in str(clinic.preview(question, epsilon=1))
+    assert f", age rounded to 1 in {words}\n" in str(clinic.ask(question, epsilon=1))
+    many = str(clinic.ask(dp.cdf("visits", "age", width=5), epsilon=1))
+    assert "cells of 5 from the lower bound on: 0, 5, 10, 15, 20, 25, …" in many
+    assert "lower bound" not in str(clinic.ask(dp.ranges("visits", "age"), epsilon=1))
+
+
+def test_ranges_of_days_are_refused_with_what_gives_them(tmp_path):
+    """What the refusal says to write counts the rows between two days."""
+    days = [datetime.date(2024, 1, 1) + datetime.timedelta(days=place % 366) for place in range(800)]
+    frame = pd.DataFrame({"who": range(800), "day": days, "other": pd.to_datetime(days)})
+    declared = {"day": dp.Dates("2024-01-01", "2024-12-31")}
+    table = Table(frame, person="who", limits=Limits(rows=1), columns=declared)
+    clinic = Curator({"visits": table}, budget=Budget(epsilon=10**9), ledger=tmp_path / "days")
+    for column in ("day", "other"):
+        with pytest.raises(UndeclaredColumn, match="days since the first") as caught:
+            clinic.ask(dp.ranges("visits", column), epsilon=1)
+        written = re.search(r"rows = (.*) and (dp\.ranges\(rows, 'since'\))", str(caught.value))
+        names = {"clinic": clinic, "col": col, "date": datetime.date, "dp": dp}
+        names["rows"] = eval(written[1], names)  # noqa: S307 - what the message says
+        found = clinic.ask(eval(written[2], names), epsilon=HUGE).count(31, 60)  # noqa: S307
+        expected = sum(datetime.date(2024, 2, 1) <= day < datetime.date(2024, 3, 1) for day in days)
+        assert found.value == pytest.approx(expected, abs=1)

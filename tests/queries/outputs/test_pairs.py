@@ -8,7 +8,7 @@ import pytest
 from discreet.data import Limits, col, correlation, covariance
 from discreet.queries import Offer, expectations
 from discreet.queries.outputs.jets import variables
-from discreet.queries.outputs.pairs import CorrelationOutput, CovarianceOutput
+from discreet.queries.outputs.pairs import CorrelationOutput, CovarianceOutput, _ratio
 from queries.spread_data import exact_of, noiseless, request_for
 
 PAIR = {"c": covariance(col("age"), col("cost")), "r": correlation(col("age"), col("cost"))}
@@ -37,3 +37,15 @@ def test_jets_of_outputs_are_their_values():
         jet = output.jet(of)
         assert jet.value.value[0] == pytest.approx(values[output.name].values[0])
         assert jet.value.low[0] <= jet.value.value[0] <= jet.value.high[0]
+
+
+@pytest.mark.filterwarnings("error")
+def test_without_covariance_and_without_spread_nothing_is_divided():
+    """0 / 0 was multiplied to a warning; a constant column has correlation 0, and no row has no number."""
+    above, below = np.array([0.0, -0.0, 2.0, -2.0, 3.0]), np.array([0.0, 0.0, 0.0, 0.0, 2.0])
+    np.testing.assert_array_equal(_ratio(above, below), [0, 0, np.inf, -np.inf, 1.5])
+    np.testing.assert_array_equal(_ratio(above, below, at_zero=0.0), [0, 0, 0, 0, 1.5])
+    request = request_for(PAIR, Offer(epsilon=10**5), cells=1, limits=Limits(rows=1))
+    for ages in ([], [7] * 40):
+        found = noiseless(request, {"age": ages, "cost": [1.0] * len(ages)})["r"]
+        assert -1 <= found.lower[0] <= found.values[0] <= found.upper[0] <= 1

@@ -114,3 +114,9 @@ def test_unknown_columns_are_refused_when_bound():
     ):
         with pytest.raises(UndeclaredColumn, match="known columns: 'age'"):
             bind(query, TABLES)
+
+
+def test_the_name_of_a_private_table_says_how_it_is_joined():
+    asked = VISITS.join("staff", on="city").agg(n=count())
+    with pytest.raises(UnsupportedQuery, match=r"in Python, join\(clinic\.table\('staff'\)\)"):
+        bind(asked, TABLES)

@@ -323,3 +323,18 @@ def test_keys_that_a_mapping_does_not_list_are_known_to_facts(clinic):
     drawn = found.to_pandas(1000)
     assert not (drawn["kind"].isna() & (drawn["married"] == "yes")).any()
     assert {"flu", "cough"} <= set(drawn["illness"])
+
+
+@pytest.mark.parametrize("method", ["independent", "spanning tree", "adaptive"])
+@pytest.mark.parametrize("offer", [{"epsilon": 1}, {"epsilon": 1, "delta": 1e-9}, {"rho": 0.05}])
+@pytest.mark.parametrize(
+    "caps", [{"epsilon": 10}, {"epsilon": 10, "delta": 1e-3, "per_analyst": dp.Budget(epsilon=1)}]
+)
+def test_a_budget_of_pure_epsilon_says_that_no_offer_would_do(tmp_path, method, offer, caps):
+    """Each offer was refused in the words of another, and the next said to go back to the first."""
+    clinic = curator(tmp_path, **caps)
+    for word in (clinic.synthesize, clinic.preview_synthesis):
+        with pytest.raises(
+            ParameterError, match=r"budget counts pure epsilon only.*with a delta.*or one of rho"
+        ):
+            word("people", ["married"], method=method, **offer)

@@ -12,7 +12,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple
 
-from discreet.accounting.filters import Odometer, UnionFilter
+from discreet.accounting.filters import Odometer, UnionFilter, ZeroConcentratedFilter
 from discreet.accounting.filters.base import WHOLE
 from discreet.curator.budget.budget import Budget, Cap
 from discreet.curator.budget.reservation import Reservation
@@ -122,6 +122,15 @@ class Account:
     def largest_epsilon(self, analyst: str) -> Fraction:
         """Return the largest pure epsilon that the next charge of an analyst may have, by every cap."""
         return min(current.largest_epsilon for _, current in self.filters(analyst))
+
+    def largest_rho(self, analyst: str) -> Fraction | None:
+        """Return the largest rho that an analyst's next charge may have; None if a cap counts none."""
+        left = [
+            current.left["rho"] if isinstance(current, ZeroConcentratedFilter) else None
+            for _, current in self.filters(analyst)
+        ]
+        known = [rho for rho in left if rho is not None]
+        return min(known) if len(known) == len(left) else None
 
     def check(self, analyst: str, *events: Event) -> None:
         """Refuse events that do not fit, charged one after another.

@@ -139,6 +139,16 @@ class Budget(Record):
                 "epsilon alone, or a budget that has a delta",
             )
 
+    def check_synthesis(self) -> None:
+        """Refuse synthetic tables where only pure epsilon is counted: there, no offer would do."""
+        caps = [one for one in (self, self.per_analyst) if one is not None]
+        if any(one.epsilon is not None and not one.delta for one in caps):
+            raise ParameterError(
+                "budget",
+                "counts pure epsilon only, which the noise of synthetic tables does not have",
+                "a budget with a delta, such as Budget(epsilon=3, delta=1e-6), or one of rho",
+            )
+
     def to_body(self) -> Body:
         """Write the budget as plain values for a ledger."""
         numbers = {"epsilon": self.epsilon, "delta": self.delta, "rho": self.rho}

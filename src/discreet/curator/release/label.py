@@ -85,6 +85,7 @@ def label_of(
     """
     names, event = [name for name, _ in request.versions], request.event
     private_tables = dict.fromkeys(name for plan in request.plans for name in sources_of(plan.source))
+    rho = account.largest_rho(analyst)
     plan, assumptions = "; and ".join(describe(plan) for plan in request.plans), _ASSUMPTIONS
     if isinstance(request, StatisticRequest):
         private_tables, plan, assumptions = {request.table: None}, request.words, _RELATED_ASSUMPTIONS
@@ -105,6 +106,7 @@ def label_of(
         "plan": plan,
         "counted": counted(request, tables),
         "left": show_below(account.largest_epsilon(analyst)),
+        **({} if rho is None else {"left_rho": show_below(rho)}),
         "confidence": float(request.confidence),
         "outputs": list(request.names),
         "assumptions": list(assumptions),

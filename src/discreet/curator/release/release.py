@@ -25,7 +25,7 @@ from discreet.noise import is_private
 from discreet.noise.replayed import mark_replayed
 from discreet.privacy.events import Event, compose
 from discreet.records import dataclass
-from discreet.visible import visible
+from discreet.visible import visible, visible_json
 
 if TYPE_CHECKING:
     import pandas
@@ -208,6 +208,18 @@ class Release:
         except ImportError:
             raise MissingExtra("polars", "polars") from None
         return polars.DataFrame(self.columns())
+
+    def to_csv(self) -> str:
+        """Return the text of a CSV file: keys, values, intervals, and the confidence of these."""
+        from discreet.curator.release.csv_form import csv_text
+
+        return csv_text(self)
+
+    def to_json(self) -> str:
+        """Return the text of a JSON file: a list of rows, the confidence of intervals, and the label."""
+        from discreet.curator.release.json_form import release_object
+
+        return visible_json(json.dumps(release_object(self), indent=2, ensure_ascii=False, allow_nan=False))
 
     def plot(self, output: str | None = None, ax: Panels | None = None, label: str | None = None) -> Axes:
         """Draw an output with its intervals, by group; without a name, every output in a panel of its own."""

@@ -59,7 +59,8 @@ def notes(release: Release) -> list[str]:
     said = []
     if not release.label["private"]:
         said.append(f"{'made-up rows' if made_up else 'replayed noise'}: not private")
-    rest = "" if left is None or made_up else f"; left: a pure epsilon of {left}"
+    rho = f"rho {release.label['left_rho']}, or " if "left_rho" in release.label else ""
+    rest = "" if left is None or made_up else f"; left: {rho}a pure epsilon of {left}"
     if release.stored:
         return [*said, f"{_STORED}{rest}"]
     return [*said, f"paid {price(release.event)}{rest}"] if rest else said

@@ -48,7 +48,7 @@ def public_table(name: str | PublicRows, tables: Tables) -> PublicTable:
         )
     raise UnsupportedQuery(
         "a private table is joined as if it were public; join it on the person, who must be equal on "
-        "both sides"
+        f"both sides; in Python, join(clinic.table({name!r}))"
     )
 
 

@@ -88,10 +88,17 @@ def _check_types(function: ScalarFunction, taken: frozenset[Type], operands: Seq
                 "write one up to 9223372036854775807"
             )
         if not is_taken:
+            # Of a column that is called as that of the example, the example is what was written.
+            is_example = function.example.startswith(f"{function.title}({_name_of(operand)})")
+            rewrite = "" if is_example else f"; write {function.example}"
             raise UnsupportedQuery(
-                f"{function.title} takes {_WRITTEN[taken]}, not {operand.type.value}; "
-                f"write {function.example}{_of_text(operand, taken)}"
+                f"{function.title} takes {_WRITTEN[taken]}, not {operand.type.value}"
+                f"{rewrite}{_of_text(operand, taken)}"
             )
+
+
+def _name_of(operand: Typed) -> str:
+    return operand.expression.name if isinstance(operand.expression, Column) else ""
 
 
 def declared_otherwise(expression: Expression, *, days: bool) -> str:

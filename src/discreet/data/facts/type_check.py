@@ -110,7 +110,11 @@ def _check_comparison(expression: Compare, schema: Schema) -> None:
     if isinstance(expression.left, Literal):
         raise UnsupportedQuery("a comparison of two constants says nothing about a row; leave it out")
     if not isinstance(expression.right, Literal) and {left, right} == {Type.DATE, Type.TIMESTAMP}:
-        raise UnsupportedQuery("a date is compared with a timestamp column; compare each with a constant")
+        moment = expression.left if left is Type.TIMESTAMP else expression.right
+        name = moment.name if isinstance(moment, Column) else "x"
+        raise UnsupportedQuery(
+            f"a date is compared with a timestamp; write CAST({name} AS DATE) of the latter"
+        )
     _check_pair(left, right, expression.operator.value, expression.left)
 
 
@@ -163,8 +167,9 @@ def _arithmetic_type(expression: Arithmetic, schema: Schema) -> Type:
     for found in types:
         if found in {Type.DATE, Type.TIMESTAMP, Type.INSTANT}:
             raise UnsupportedQuery(
-                f"{expression.operator.value} takes numbers, not {found.value}; "
-                "write DATEDIFF('day', first, last), or compare with a date"
+                f"{expression.operator.value} takes numbers, not {found.value}; write "
+                f"{'' if found is Type.DATE else 'EPOCH(last) - EPOCH(first) for seconds, '}"
+                "DATEDIFF('day', first, last), or compare with a date"
             )
         if not found.is_number:
             raise UnsupportedQuery(

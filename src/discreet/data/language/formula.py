@@ -13,7 +13,7 @@ record that compares by structure. Building reads no data.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from discreet.data.language.aggregates import (
     Aggregate,
@@ -42,6 +42,7 @@ from discreet.data.language.expressions import (
 )
 from discreet.data.language.formula_methods import Calculated, expression_of_value
 from discreet.data.language.functions.numeric import MODULO
+from discreet.data.language.other_libraries import FORMULA, unknown_word
 from discreet.errors import ParameterError
 
 __all__ = [
@@ -153,8 +154,13 @@ class Formula(Aggregated, Calculated):
     def __bool__(self) -> NoReturn:
         raise TypeError(
             "a formula is neither true nor false by itself: "
-            "write & | ~ instead of and, or, not, and between() instead of a < x < b"
+            "write & | ~ instead of and, or, not; between() instead of a < x < b; isin() instead of in"
         )
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise unknown_word(FORMULA, name)
 
     def __repr__(self) -> str:
         return f"Formula({describe_expression(self.expression)})"

@@ -20,6 +20,7 @@ from discreet.privacy.rational import Number, rational, show
 __all__ = [
     "default_width",
     "edge_after",
+    "edge_words",
     "grid_points",
     "highest",
     "key_cell",
@@ -29,6 +30,8 @@ __all__ = [
     "range_words",
     "widened",
 ]
+
+_MOST_EDGES = 6
 
 
 def widened(column: str, bounds: Bounds, width: Number) -> Axis:
@@ -53,6 +56,16 @@ def default_width(column: str, bounds: Bounds, most: int) -> Axis:
 def grid_points(bounds: Bounds) -> int:
     """Return how many points the grid has."""
     return bounds.upper_steps - bounds.lower_steps + 1
+
+
+def edge_words(axis: Axis) -> str:
+    """Say where the cells of several numbers begin; empty if each number is a cell."""
+    if isinstance(axis.values, Keys) or axis.width == 1:
+        return ""
+    edges = [show(lowest(axis, cell)) for cell in range(min(axis.cells, _MOST_EDGES))]
+    listed = [*edges, "…"] if axis.cells > _MOST_EDGES else edges
+    width = show(axis.width * axis.values.step)
+    return f"cells of {width} from the lower bound on: {', '.join(listed)}"
 
 
 def labels(axis: Axis) -> list[KeyValue | float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
@@ -65,12 +66,25 @@ class Domain:
         column_type(column, types_of(self.columns))
         bounds = self.columns[column].bounds
         if bounds is None and not self.columns[column].type.is_number:
-            instead = _instead(column, self.columns[column].type)
-            raise UndeclaredColumn(f"{column!r} holds no numbers, and has no ranges; {instead}")
+            raise UndeclaredColumn(f"{column!r} holds no numbers, and has no ranges; {self._instead(column)}")
         if bounds is None:
             persons, own = person_columns(self.source, self.tables), own_columns(self.source, self.tables)
             raise missing_bounds(column, "histogram", self.columns, persons, own.get(column))
         return default_width(column, bounds, most) if width is None else widened(column, bounds, width)
+
+    def _instead(self, column: str) -> str:
+        """Say what to ask of a column that is not of numbers: of days, the number since the first one."""
+        facts = self.columns[column]
+        if facts.type not in {Type.DATE, Type.TIMESTAMP, Type.INSTANT}:
+            return f"ask for its keys, as with by={column!r}, or for dp.marginals"
+        first = datetime.date(2024, 1, 1) if facts.dates is None else facts.dates.first
+        day = f"date({first.year}, {first.month}, {first.day})"
+        clip = ".clip(0, 365)" if facts.dates is None else ""
+        return (
+            f"ask for the days since the first, rows = clinic.table({leftmost(self.source).table!r})"
+            f".derive(since=col({column!r}).days_since({day}){clip}) and dp.ranges(rows, 'since'), of which "
+            "count(31, 60) is from day 31 up to, but without, day 60"
+        )
 
     def table_axis(self, column: str, width: Number | None, of_numbers: Number | None, most: int) -> Axis:
         """Return the axis of a column of keys, or of numbers; these in cells of one of the widths."""
@@ -172,12 +186,6 @@ def name_of_counts(columns: Iterable[str]) -> str:
     taken = {column.lower() for column in columns}
     names = itertools.chain((COUNT, "rows"), (f"{COUNT}_{place}" for place in itertools.count(2)))
     return next(name for name in names if taken.isdisjoint(column_names(name)))
-
-
-def _instead(column: str, kind: Type) -> str:
-    if kind in {Type.DATE, Type.TIMESTAMP, Type.INSTANT}:
-        return f"derive numbers of it, as month=col({column!r}).month()"
-    return f"ask for its keys, as with by={column!r}, or for dp.marginals"
 
 
 def relation_of(rows: str | TableRequest) -> Relation:

@@ -14,7 +14,7 @@ from discreet.curator.release.said import bought, notes, what_was_counted
 from discreet.data import Axis, Bounds, GroupKey
 from discreet.errors import ParameterError
 from discreet.privacy.rational import Number, show
-from discreet.queries.counts.cells import range_cells, range_words
+from discreet.queries.counts.cells import edge_words, range_cells, range_words
 from discreet.queries.counts.shares import Share, share_of
 from discreet.records import dataclass
 from discreet.visible import visible
@@ -202,7 +202,10 @@ class RangeRelease(Release):
 
 
 def grids(axes: Sequence[Axis]) -> str:
-    """Say to which numbers values were rounded."""
-    steps = [(axis.column, axis.values.step) for axis in axes if isinstance(axis.values, Bounds)]
-    said = [f"{column} rounded to {show(step)}" for column, step in steps]
+    """Say to which numbers values were rounded, and where cells of several begin."""
+    said = []
+    for axis in axes:
+        if isinstance(axis.values, Bounds):
+            edges = edge_words(axis)
+            said.append(f"{axis.column} rounded to {show(axis.values.step)}{edges and f' in {edges}'}")
     return "".join(f", {words}" for words in said)

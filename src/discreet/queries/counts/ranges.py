@@ -25,7 +25,7 @@ from discreet.data import (
 from discreet.errors import ParameterError, UnsupportedQuery
 from discreet.privacy.offer import Offer
 from discreet.privacy.rational import Number
-from discreet.queries.counts.cells import labels
+from discreet.queries.counts.cells import edge_words, labels
 from discreet.queries.counts.column_release import ColumnRelease
 from discreet.queries.counts.question import LinearQuestion, name_of_counts, relation_of
 from discreet.queries.counts.range_release import RangeRelease
@@ -157,8 +157,13 @@ class RangesOutput(WholeOutput):
             margin=half_width(design.mechanism, factor, confidence),
             standard_deviation=error.rmse,
             means=f"root mean square over {many}, from one measurement by {design.name}; with this noise "
-            f"none has a deviation below {design.lower_bound:.6g}",
+            f"none has a deviation below {design.lower_bound:.6g}{self._edges}",
         )
+
+    @property
+    def _edges(self) -> str:
+        said = [(axis.column, edge_words(axis)) for axis in self.measure.axes]
+        return "".join(f"; {column} in {words}" for column, words in said if words)
 
     def finish(self, draws: Sequence[Draw], confidence: Fraction) -> AnswerColumn:
         """Return the cells of one group after the other."""

@@ -256,7 +256,8 @@ def _widest_pair(axes: Sequence[Factor]) -> Fraction:
 
 
 def _ratio(above: Floats, below: Floats, *, at_zero: float | None = None) -> Floats:
-    """Return a divided_by; without a divisor, infinity of its sign, or a given value."""
+    """Return a quotient; without a divisor 0 of 0, else infinity of its sign; or a given value."""
     with np.errstate(divide="ignore", invalid="ignore"):
         found = above / below
-    return np.where(below > 0, found, np.sign(above) * np.inf if at_zero is None else at_zero)
+    infinite = np.where(above == 0, 0.0, np.copysign(np.inf, above))
+    return np.where(below > 0, found, infinite if at_zero is None else at_zero)

@@ -14,9 +14,11 @@ that SQL gives.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NoReturn
 
 from discreet.data import Aggregate, Formula, Relation, Source
 from discreet.data.language.expressions import Column
+from discreet.data.language.other_libraries import GROUPS, ROWS, unknown_word
 from discreet.data.language.relations import (
     Distinct,
     Equality,
@@ -56,6 +58,11 @@ class GroupedRequest:
                     "agg takes aggregates; write count(), col('x').count(), col('x').sum() or col('x').mean()"
                 )
         return Query(relation=self.relation, keys=self.keys, outputs=tuple(aggregates.items()))
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise unknown_word(GROUPS, name)
 
     def __repr__(self) -> str:
         return f"GroupedRequest(by {', '.join(key.name for key in self.keys) or 'nothing'})"
@@ -199,6 +206,18 @@ class TableRequest:
     def agg(self, **aggregates: Aggregate) -> Query:
         """Return the query for some aggregates of all rows together."""
         return self.group_by().agg(**aggregates)
+
+    def __getitem__(self, name: object) -> NoReturn:
+        """Refuse to be a frame: rows are never read one by one, and a column has a name only."""
+        raise UnsupportedQuery(
+            "rows of a table are not read by [ ]; write filter(col('cost') > 100) for some of them, "
+            "and col('cost') for a column"
+        )
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise unknown_word(ROWS, name)
 
     def __repr__(self) -> str:
         return f"TableRequest({self.table}{'' if self.relation is None else ', changed'})"

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
+from typing import TYPE_CHECKING, NoReturn
 
 from discreet.data import Aggregate, Filter, Formula, Keys, Relation
 from discreet.data.facts.conditions.group_keys import facts_of_keys
@@ -19,6 +20,7 @@ from discreet.data.facts.question_tables import found_once
 from discreet.data.language.column_facts import Columns
 from discreet.data.language.description import describe_expression, describe_relation
 from discreet.data.language.expressions import And, Column, Expression, columns_of
+from discreet.data.language.other_libraries import ANSWER, unknown_word
 from discreet.data.language.relations import Derive, Named, Order, Source, Union, leftmost, walk_relation
 from discreet.errors import UnsupportedQuery
 from discreet.queries.question.answer_levels import check_levels
@@ -167,6 +169,11 @@ class Query:
     def names(self) -> tuple[str, ...]:
         """The names of the outputs."""
         return tuple(name for name, _ in self.outputs)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise unknown_word(ANSWER, name)
 
     def __repr__(self) -> str:
         return f"Query({'; '.join(self._words())})"

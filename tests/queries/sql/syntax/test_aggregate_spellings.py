@@ -32,6 +32,8 @@ SAME = [
     ("VARP(age)", "VAR_POP(age)"),
     ("STDEVP(age)", "STDDEV_POP(age)"),
     ("COUNT_BIG(*)", "COUNT(*)"),
+    ("SUM(1)", "COUNT(*)"),
+    ("SUM(1) FILTER (WHERE age > 3)", "COUNT(*) FILTER (WHERE age > 3)"),
     ("SUMIF(age, ward = 1)", "SUM(CASE WHEN ward = 1 THEN age END)"),
     ("AVGIF(age, ward = 1)", "AVG(CASE WHEN ward = 1 THEN age END)"),
     ("MIN(DISTINCT age)", "MIN(age)"),

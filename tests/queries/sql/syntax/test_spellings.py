@@ -27,6 +27,10 @@ SAME = [
     ("NOT city ILIKE ANY (ARRAY['o%', 'r%'])", "NOT (city ILIKE 'o%' OR city ILIKE 'r%')"),
     ("age BETWEEN SYMMETRIC 40 AND 20", "age BETWEEN 40 AND 20 OR age BETWEEN 20 AND 40"),
     ("city SIMILAR TO '(O|R)%'", "REGEXP_LIKE(city, '^((O|R).*)$')"),
+    ("city ~ 'Os'", "REGEXP_LIKE(city, 'Os')"),
+    ("city !~ '^Os'", "NOT REGEXP_LIKE(city, '^Os')"),
+    ("NOT city ~ 'Os' AND ward = 1", "NOT (city RLIKE 'Os') AND ward = 1"),
+    ("city !~* 'OS' OR ward = 1", "(NOT city ~* 'OS') OR ward = 1"),
     ("city LIKE 'O%' ESCAPE '!'", "city LIKE 'O%'"),
     (
         "DECODE(ward, 1, 'a', 2, 'b', 'c') = 'a'",

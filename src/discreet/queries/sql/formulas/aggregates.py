@@ -65,6 +65,7 @@ _OF_TWO: dict[type[exp.Expression], AggregateFunction] = {
 _QUANTILES = (exp.Quantile, exp.ApproxQuantile)
 _WITHIN = (exp.PercentileCont, exp.PercentileDisc, exp.Mode)
 _WITHIN_GROUP = "write PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x), or QUANTILE(x, 0.5)"
+_PAIRS = "count the distinct values of one column or text, as in COUNT(DISTINCT city || '-' || ward)"
 _NAMED = {
     "MEAN": AggregateFunction.MEAN,
     "STD": AggregateFunction.SAMPLE_STANDARD_DEVIATION,
@@ -185,7 +186,9 @@ def _only(node: exp.Distinct) -> exp.Expression:
 def _distinct(node: exp.Distinct, columns: ColumnLookup) -> Aggregate:
     check_parts(node, "expressions")
     if len(node.expressions) != 1:
-        raise refused("COUNT(DISTINCT x, y)", "count the distinct values of one column")
+        raise refused("COUNT(DISTINCT x, y)", _PAIRS)
+    if isinstance(unwrapped(node.expressions[0]), exp.Tuple):
+        raise refused("COUNT(DISTINCT (x, y))", _PAIRS)
     operand = _operand(node, unwrapped(node.expressions[0]), columns)
     return Aggregate(function=AggregateFunction.COUNT_DISTINCT, operands=(operand,))
 

@@ -50,6 +50,10 @@ _POWER = "write POWER(x, 2), with a whole number from -6 to 6 or 0.5, or EXP(x *
 _SPELLED = "write YEAR(day), MONTH(day) or DATE_TRUNC('month', day)"
 _CODED = "use the column itself, or UPPER, LOWER, TRIM and SUBSTRING of it"
 
+_SPLIT = (
+    "write CASE WHEN name LIKE 'Anna %' THEN 'Anna' ELSE 'others' END, a line for each text that is meant"
+)
+
 _REFUSED: dict[str, tuple[str, str]] = {
     "Rand": ("RANDOM()", _RANDOM),
     "Randn": ("RANDN()", _RANDOM),
@@ -70,14 +74,14 @@ _REFUSED: dict[str, tuple[str, str]] = {
     "Log": ("LOG() of one number", "engines take it to base 10 or e; write LOG10(x) or LN(x)"),
     "BitwiseXor": ("^", "write POWER(x, 2)"),
     "Trunc": ("TRUNC()", "write FLOOR(x), ROUND(x) or DATE_TRUNC('month', day)"),
-    "IntDiv": ("whole-number division", "write FLOOR(x / y)"),
+    "IntDiv": ("whole-number division", "engines round it down or towards 0; write FLOOR(x / y)"),
     "Right": ("RIGHT() with this length", "write RIGHT(name, 3)"),
     "Left": ("LEFT() with this length", "write SUBSTRING(name, 1, 3)"),
     "Repeat": ("REPEAT()", _CODED),
     "Reverse": ("REVERSE()", _CODED),
     "Initcap": ("INITCAP()", "write UPPER(name) or LOWER(name)"),
-    "SplitPart": ("SPLIT_PART()", "write SUBSTRING(name, 1, 3)"),
-    "Split": ("SPLIT()", "write SUBSTRING(name, 1, 3)"),
+    "SplitPart": ("SPLIT_PART()", _SPLIT),
+    "Split": ("SPLIT()", _SPLIT),
     "ConcatWs": ("CONCAT_WS()", "write a || ',' || b"),
     "Translate": ("TRANSLATE()", "write REPLACE(name, '-', '')"),
     "Ascii": ("ASCII()", _CODED),
@@ -224,7 +228,7 @@ def _ilike(node: exp.Expression, read: Read) -> Expression:
 
 
 def _regular(node: exp.Expression, read: Read) -> Expression:
-    """Read REGEXP_LIKE(s, 'a|b'), s RLIKE 'a' and s ~* 'a'."""
+    """Read REGEXP_LIKE(s, 'a|b'), s RLIKE 'a', s ~ 'a' and s ~* 'a'."""
     anonymous = isinstance(node, exp.Anonymous)
     check_parts(node, "this", "expressions" if anonymous else "expression")
     operands = node.expressions if anonymous else [node.this, node.expression]

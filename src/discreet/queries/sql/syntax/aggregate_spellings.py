@@ -10,6 +10,7 @@ written                                                    means
 ``VAR``, ``VARP``, ``STDEVP``, ``COUNT_BIG``               ``VARIANCE``, ``VAR_POP``, ``STDDEV_POP``, …
 ``SUMIF(x, c)``, ``AVGIF(x, c)``                           ``SUM(CASE WHEN c THEN x END)``, …
 ``MIN(DISTINCT x)``                                        ``MIN(x)``
+``SUM(1)``                                                 ``COUNT(*)``
 ``AVG(DISTINCT x)``                                        ``SUM(DISTINCT x)`` divided by how many it adds up
 ``ANY_VALUE(k)`` of a key                                  the key
 ``ANY_VALUE(x)``                                           ``MODE(x)``; of each person, ``MIN(x)``
@@ -78,6 +79,12 @@ def _present(node: exp.Expression) -> exp.Expression:
 
 def _distinct(node: exp.Expression) -> exp.Expression:
     return exp.Count(this=exp.Distinct(expressions=[node.this.copy()]), big_int=True)
+
+
+def _sum(node: exp.Expression) -> exp.Expression | None:
+    """Read SUM(1)."""
+    is_one = isinstance(node.this, exp.Literal) and not node.this.is_string and str(node.this.this) == "1"
+    return exp.Count(this=exp.Star(), big_int=True) if is_one else None
 
 
 def _quantile(operand: exp.Expression, share: exp.Expression) -> exp.Expression:
@@ -281,6 +288,7 @@ AGGREGATE_SPELLINGS: dict[type[exp.Expression], Rewrite] = {
     exp.PercentileCont: _percentile,
     exp.PercentileDisc: _percentile,
     exp.WithinGroup: _descending,
+    exp.Sum: _sum,
     exp.Min: _extreme,
     exp.Max: _extreme,
     exp.Avg: _of_distinct,

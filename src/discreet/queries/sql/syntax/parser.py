@@ -107,7 +107,7 @@ def read_statement(text: str, day: datetime.date | None = None) -> exp.Expressio
 
 
 def _read(text: str, day: datetime.date | None) -> exp.Expression | None:
-    tokens, top = without_top(_without_semicolon(_tokens(text)))
+    tokens, top = without_top(_with_matches(_without_semicolon(_tokens(text))))
     _check_statement(tokens)
     _check_nesting(tokens)
     statement = _parsed(tokens)
@@ -148,6 +148,25 @@ def _without_semicolon(tokens: Sequence[Token]) -> Sequence[Token]:
     return tokens[:end]
 
 
+def _with_matches(tokens: Sequence[Token]) -> Sequence[Token]:
+    """Return tokens in which s ~ 'a' is s RLIKE 'a', and s !~ 'a' is s NOT RLIKE 'a'; so for ~* and !~*.
+
+    A ~ before a text can mean nothing else. The parser has a word for ~* alone.
+    """
+    found = list(tokens)
+    for place, (one, other) in enumerate(pairwise(tokens)):
+        if one.token_type is TokenType.TILDE and other.token_type is TokenType.STRING:
+            found[place] = _retyped(one, TokenType.RLIKE)
+    for place, (one, other) in enumerate(pairwise(found)):
+        if one.text == "!" and other.token_type in {TokenType.RLIKE, TokenType.IRLIKE}:
+            found[place] = _retyped(one, TokenType.NOT, "NOT")
+    return found
+
+
+def _retyped(token: Token, kind: TokenType, text: str | None = None) -> Token:
+    return Token(kind, token.text if text is None else text, token.line, token.col, token.start, token.end)
+
+
 def _check_statement(tokens: Sequence[Token]) -> None:
     if not tokens:
         raise UnsupportedQuery("the query is empty; write SELECT COUNT(*) AS n FROM a table")
@@ -172,7 +191,7 @@ def _check_statement(tokens: Sequence[Token]) -> None:
     if any(token.text == "`" and token.token_type is not TokenType.STRING for token in tokens):
         raise refused("`", "write names in double quotes")
     if any(pair == (TokenType.SLASH, TokenType.SLASH) for pair in pairwise(kinds)):
-        raise refused("//", "write FLOOR(x / y)")
+        raise refused("//", "engines round it down or towards 0; write FLOOR(x / y)")
     if any(token.text.startswith("$") and token.token_type is TokenType.VAR for token in tokens):
         raise refused_node(exp.Placeholder())
 

@@ -43,6 +43,8 @@ _WITHIN = (
     "number the rows of each person in a subquery, ROW_NUMBER() OVER (PARTITION BY person ORDER BY ...) "
     "AS k, and write WHERE k = 1 around it"
 )
+_LISTS = "it would list what single rows hold; write APPROX_TOP_K(x, 3)"
+_ONE_ROW = f"it would show what single rows hold; {AGGREGATES}"
 
 CLAUSES: dict[str, tuple[str, str]] = {
     "with": ("WITH inside", "write WITH once, before the first SELECT"),
@@ -107,8 +109,15 @@ _NODES: dict[str, tuple[str, str]] = {
     "Any": ("ANY", "list the values, as in city IN ('a', 'b')"),
     "All": ("ALL", "list the values, as in NOT city IN ('a', 'b')"),
     "Union": ("UNION", "put UNION ALL into FROM, in parentheses"),
-    "Intersect": ("INTERSECT", "JOIN private rows on the person"),
-    "Except": ("EXCEPT", "LEFT JOIN private rows on the person, and write WHERE x IS NULL"),
+    "Intersect": (
+        "INTERSECT of rows",
+        "write SELECT DISTINCT in both parts, which are answers then, or JOIN private rows on the person",
+    ),
+    "Except": (
+        "EXCEPT of rows",
+        "write SELECT DISTINCT in both parts, which are answers then; or LEFT JOIN private rows on the "
+        "person, and write WHERE x IS NULL",
+    ),
     "Window": (
         "a window (OVER) here",
         "compute it in a subquery, within each person: OVER (PARTITION BY person)",
@@ -129,8 +138,10 @@ _NODES: dict[str, tuple[str, str]] = {
     "LogicalOr": ("BOOL_OR()", "write COUNT_IF(c), which counts the rows in which it is true"),
     "LogicalAnd": ("BOOL_AND()", "write COUNT_IF(NOT c), which counts the rows in which it is false"),
     "ApproxQuantiles": ("a list of quantiles", "write QUANTILE(x, 0.25), QUANTILE(x, 0.5) and so on"),
-    "GroupConcat": ("STRING_AGG()", "it would list what single rows hold; write APPROX_TOP_K(x, 3)"),
-    "ArrayAgg": ("ARRAY_AGG()", "it would list what single rows hold; write APPROX_TOP_K(x, 3)"),
+    "GroupConcat": ("STRING_AGG()", _LISTS),
+    "ArrayAgg": ("ARRAY_AGG()", _LISTS),
+    "ArgMax": ("MAX_BY(), or ARG_MAX(),", _ONE_ROW),
+    "ArgMin": ("MIN_BY(), or ARG_MIN(),", _ONE_ROW),
     "BitwiseAnd": ("&", "write AND"),
     "BitwiseOr": ("|", "write OR"),
     "BitwiseXor": ("^", _CONDITIONS),
@@ -163,6 +174,21 @@ _NODES: dict[str, tuple[str, str]] = {
     "Operator": ("OPERATOR()", _CONDITIONS),
     "Null": ("NULL as a value", "write x IS NULL or x IS NOT NULL"),
 }
+
+_ELSEWHERE: dict[str, tuple[str, str]] = {
+    **{
+        name: (f"{name}()", _LISTS)
+        for name in ("LISTAGG", "WM_CONCAT", "COLLECT_LIST", "COLLECT_SET", "JSON_AGG", "JSONB_AGG")
+    },
+    **{
+        name: (f"{name}()", "GROUP BY the values, or bins of them such as FLOOR(x / 10), and write COUNT(*)")
+        for name in ("HISTOGRAM", "HISTOGRAM_NUMERIC")
+    },
+    "PRODUCT": ("PRODUCT()", "write SUM(LN(x)), and take e to the power of the answer"),
+    "GEOMETRIC_MEAN": ("GEOMETRIC_MEAN()", "write AVG(LN(x)), and take e to the power of the answer"),
+    "ENTROPY": ("ENTROPY()", "GROUP BY the values, write COUNT(*), and calculate with the answer"),
+}
+"""Aggregates of other dialects that the parser has no node for. Other names are not repeated."""
 
 
 def refused(construct: str, rewrite: str) -> UnsupportedQuery:
@@ -206,7 +232,7 @@ def refused_node(node: object, rewrite: str = _CONDITIONS) -> UnsupportedQuery:
     if isinstance(node, exp.AggFunc):
         return refused(f"{function_name(node)}()", AGGREGATES)
     if isinstance(node, exp.Anonymous | exp.AnonymousAggFunc):
-        return refused("a function of this name", rewrite)
+        return refused(*_ELSEWHERE.get(str(node.this).upper(), ("a function of this name", rewrite)))
     if isinstance(node, exp.Func):
         return refused(f"{function_name(node)}()", rewrite)
     if isinstance(node, exp.Query | exp.DDL | exp.DML):
