@@ -336,6 +336,6 @@ class Lent(nn.Module):
 
 @pytest.mark.parametrize("is_first", [True, False])
 @pytest.mark.parametrize("is_called", [True, False])
-def test_a_layer_that_is_a_part_of_a_whole_module_too_is_counted_as_often_as_it_is_called(is_called, is_first):
+def test_a_layer_that_is_a_part_of_a_whole_too_is_counted_as_often_as_it_is_called(is_called, is_first):
     torch.manual_seed(3)
     compare(Lent(is_called=is_called, is_first=is_first), torch.randn(4, 3))
