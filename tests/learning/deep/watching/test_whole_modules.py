@@ -11,6 +11,7 @@ from discreet.learning.deep.uses import RowsUse
 from discreet.learning.deep.watching.book import Book
 from discreet.learning.deep.watching.whole_modules import tensors_of
 from learning.deep.gradient_oracle import booked, compare
+from learning.deep.training_runs import linear_data, losses_of, small_run, train
 
 
 class Attended(nn.Module):
@@ -91,3 +92,47 @@ def test_a_module_around_all_is_run_whole():
 def test_tensors_are_found_in_any_nest():
     one, two = torch.zeros(1), torch.ones(2)
     assert [len(found) for found in tensors_of(({"a": one}, [two, None, torch.tensor([1])]))] == [1, 2]
+
+
+class Beside(nn.Module):
+    """Holds a gain, and mixes examples before anything leaves it."""
+
+    def __init__(self, mix):
+        super().__init__()
+        self.gain, self._mix = nn.Parameter(torch.ones(3)), mix
+
+    def forward(self, x):
+        return self._mix(x * self.gain)
+
+
+def attend_over_batch(x):
+    return torch.softmax(x @ x.T, dim=1) @ x
+
+
+MIXES = [lambda x: x - x.mean(0), lambda x: x / x.abs().amax(0), attend_over_batch, lambda x: x.flip(0)]
+
+
+def by_loop(optimizer, model):
+    train(optimizer, model)
+
+
+def by_run(optimizer, model):
+    list(optimizer.run(lambda *batch: losses_of(model, batch)))
+
+
+@pytest.mark.parametrize("mix", MIXES)
+@pytest.mark.parametrize("way", [by_loop, by_run])
+def test_mixing_inside_of_a_module_without_a_rule_is_refused(mix, way):
+    model = nn.Sequential(Beside(mix), nn.Linear(3, 1))
+    optimizer, model = small_run(model, data=linear_data(40), batch=40, physical=40)
+    with pytest.raises(ParameterError, match="mixes examples"):
+        way(optimizer, model)
+    optimizer.close()
+
+
+@pytest.mark.parametrize("mix", [torch.tanh, lambda x: x.clone().relu_(), lambda x: x / 0])
+def test_what_is_the_same_for_an_example_alone_is_taken(mix):
+    model = nn.Sequential(Beside(mix), nn.Linear(3, 1))
+    optimizer, model = small_run(model, data=linear_data(40), batch=40, physical=40)
+    train(optimizer, model)
+    assert optimizer.taken == 3

@@ -48,7 +48,11 @@ from discreet.learning.deep.watching.loose_parameters import loose_parameters
 from discreet.learning.deep.watching.mixing_trials import MixingTrials
 from discreet.learning.deep.watching.model_hooks import ModelHook
 from discreet.learning.deep.watching.passed_parameters import refuse_passed_parameters
-from discreet.learning.deep.watching.whole_modules import tensors_of, uses_of_whole
+from discreet.learning.deep.watching.whole_modules import (
+    refuse_mixing_inside,
+    tensors_of,
+    uses_of_whole,
+)
 from discreet.learning.deep.watching.written_calls import CallWriter, is_recomputed, writer_of
 
 __all__ = ["Book"]
@@ -224,6 +228,7 @@ class Book:
         edges = [call.edges for call in calls]
         asked = _asked(edges, losses)
         if weights is not None and self._trials.is_due(weights):
+            refuse_mixing_inside(calls, len(losses), self._shards.whole)
             self._trials.try_out(_edges_of(calls), losses, weights, asked, first_of_two_passes)
         refuse_passed_parameters(edges, [call.before for call in calls], losses, self._trained)
         self._sequence.check(self._model, calls)
@@ -268,6 +273,7 @@ class Book:
             losses = compute()
             calls, _ = self._recorded(losses)
             self._sequence.check(self._model, calls)
+            refuse_mixing_inside(calls, len(losses), self._shards.whole)
             layers, before = _edges_of(calls), [call.before for call in calls]
             edges = [own for _, own in layers]
             calls.clear()  # what layers were given is let go in the backward pass

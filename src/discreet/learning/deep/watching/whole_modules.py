@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 from torch.func import functional_call, vjp, vmap
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from discreet.learning.deep.uses import RowsUse, Use
+from discreet.learning.deep.watching.first_axis import refused_mixing
+from discreet.learning.deep.watching.layer_calls import NotedCall
 from discreet.learning.deep.watching.not_by_example import refused_module
 
-__all__ = ["tensors_of", "uses_of_whole"]
+__all__ = ["refuse_mixing_inside", "tensors_of", "uses_of_whole"]
+
+_CLOSE = (
+    2.0**-5
+)  # of the length of what is returned: under autocast it was rounded, and is not when run again
 
 
 def tensors_of(values: Any) -> list[Tensor]:
@@ -49,33 +57,72 @@ def uses_of_whole(
         Where the module is in the model.
     """
     batch = next(len(slope) for slope in slopes if slope is not None)
-    fixed = {
-        name: whole(value)
-        for name, value in (*module.named_parameters(), *module.named_buffers())
-        if name not in trained
-    }
-    held = {name: whole(value) for name, value in trained.items()}
-    leaves, shape = tree_flatten(given)
-    split = [isinstance(leaf, Tensor) and leaf.dim() > 0 and len(leaf) == batch for leaf in leaves]
-    batched = [leaf for leaf, is_split in zip(leaves, split, strict=True) if is_split]
     wanted = [place for place, slope in enumerate(slopes) if slope is not None]
+    batched, run = _by_example(module, given, batch, whole)
+    held = {name: whole(value) for name, value in trained.items()}
 
     def gradient(rows: list[Tensor], row_slopes: list[Tensor]) -> dict[str, Tensor]:
-        rest = iter(rows)
-        own = [next(rest)[None] if is_split else leaf for leaf, is_split in zip(leaves, split, strict=True)]
-        args, kwargs = tree_unflatten(own, shape)
-
         def forward(parameters: dict[str, Tensor]) -> list[Tensor]:
-            returned = tensors_of(functional_call(module, {**fixed, **parameters}, args, kwargs))
+            returned = run(rows, parameters)
             return [returned[place] for place in wanted]
 
         _, pull = vjp(forward, held)
         return pull([slope[None] for slope in row_slopes])[0]
 
+    with _refusing(module, name, set(trained)):
+        each = vmap(gradient)(batched, [slope for slope in slopes if slope is not None])
+    return {name: RowsUse(value.reshape(len(value), -1)) for name, value in each.items()}
+
+
+@torch.no_grad()
+def refuse_mixing_inside(
+    calls: list[NotedCall], batch: int, whole: Callable[[Tensor], Tensor] = Tensor.detach
+) -> None:
+    """Refuse modules without a rule that return something else for an example alone than in its batch.
+
+    Slopes of what they return cannot tell. What was written over since is not looked at.
+    """
+    for call in (call for call in calls if call.returned):
+        returned = [value for value, version in call.returned if value._version == version]
+        if len(returned) < len(call.returned) or any(value.shape[:1] != (batch,) for value in returned):
+            continue
+        watched = call.watched
+        batched, run = _by_example(watched.module, call.given, batch, whole)
+        with _refusing(watched.module, watched.name, set(watched.trained)):
+            alone = vmap(lambda rows, run=run: [value[0] for value in run(rows, {})])(batched)
+        if not all(_are_close(one, other) for one, other in zip(alone, returned, strict=True)):
+            raise refused_mixing(watched)
+
+
+def _by_example(
+    module: nn.Module, given: tuple[Any, Any], batch: int, whole: Callable[[Tensor], Tensor]
+) -> tuple[list[Tensor], Callable[[list[Tensor], dict[str, Tensor]], list[Tensor]]]:
+    """Return what is split into examples, and what runs the module with one of them and some parameters."""
+    held = {name: whole(value) for name, value in (*module.named_parameters(), *module.named_buffers())}
+    leaves, shape = tree_flatten(given)
+    split = [isinstance(leaf, Tensor) and leaf.dim() > 0 and len(leaf) == batch for leaf in leaves]
+
+    def run(rows: list[Tensor], parameters: dict[str, Tensor]) -> list[Tensor]:
+        rest = iter(rows)
+        own = [next(rest)[None] if is_split else leaf for leaf, is_split in zip(leaves, split, strict=True)]
+        args, kwargs = tree_unflatten(own, shape)
+        return tensors_of(functional_call(module, {**held, **parameters}, args, kwargs))
+
+    return [leaf for leaf, is_split in zip(leaves, split, strict=True) if is_split], run
+
+
+@contextmanager
+def _refusing(module: nn.Module, name: str, trained: set[str]) -> Iterator[None]:
+    """Refuse a module that cannot be run for each example."""
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="There is a performance drop")
-            each = vmap(gradient)(batched, [slope for slope in slopes if slope is not None])
+            yield
     except RuntimeError as error:
-        raise refused_module(module, name, set(trained)) from error
-    return {name: RowsUse(value.reshape(len(value), -1)) for name, value in each.items()}
+        raise refused_module(module, name, trained) from error
+
+
+def _are_close(one: Tensor, other: Tensor) -> bool:
+    """Whether all examples are about the same; not where numbers are not finite."""
+    difference = (one.float() - other.float()).flatten(1).norm(dim=1)
+    return not bool((difference > _CLOSE * other.float().flatten(1).norm(dim=1)).any())
