@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.data.facts.fanout import fan_out
-from discreet.data.facts.relation_facts import columns_of_relation, limits_of
+from discreet.data.facts.limits import limits_of
+from discreet.data.facts.relation_facts import columns_of_relation
 from discreet.data.key_counts import KEY_TYPES, keys_of_a_person, named_keys
 from discreet.data.language.column_facts import types_of
 from discreet.data.language.declarations import KeyValue, Limits

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.data.facts.fanout import fan_out
-from discreet.data.facts.relation_facts import columns_of_relation, limits_of
+from discreet.data.facts.limits import limits_of
+from discreet.data.facts.relation_facts import columns_of_relation
 from discreet.data.language.column_facts import types_of
 from discreet.data.language.declarations import Keys, KeyValue, Limits
 from discreet.data.language.plan import LARGEST_CELLS, KeyPlan

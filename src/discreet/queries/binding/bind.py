@@ -10,8 +10,9 @@ from collections.abc import Collection, Mapping, Sequence
 from math import prod
 
 from discreet.data import Aggregate, Group, GroupKey, Keys, Plan, Statistics, Table, Type, sensitivity
+from discreet.data.facts.limits import limits_of
 from discreet.data.facts.persons import person_columns
-from discreet.data.facts.relation_facts import columns_of_relation, limits_of
+from discreet.data.facts.relation_facts import columns_of_relation
 from discreet.data.language.column_facts import Columns, types_of
 from discreet.data.language.description import describe_expression
 from discreet.data.language.expressions import Column, Expression, columns_of
