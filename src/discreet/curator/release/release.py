@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from discreet.curator.release import said
-from discreet.curator.release.cell_text import cell, key_text
+from discreet.curator.release.cell_text import cell, key_text, known_values
 from discreet.curator.request.compound_request import CompoundRequest
 from discreet.curator.request.counted_keys_request import CountedKeysRequest
 from discreet.curator.request.histogram import HistogramMechanism
@@ -169,7 +169,8 @@ class Release:
     def columns(self) -> dict[str, Sequence[object]]:
         """Return keys, values and intervals, by name: an output n has n, n_lower and n_upper.
 
-        An output of keys has no interval, only n; the top k of them are a list for each group.
+        An output of keys has no interval, only n; the top k of them are a list for each group. Where nothing
+        is known of a value it is NaN, and its interval is all that is possible.
         """
         table: dict[str, Sequence[object]] = {}
         outputs = {column.name: column for column in self.outputs}
@@ -178,7 +179,7 @@ class Release:
                 table[shown] = self.keys[shown]
                 continue
             column = outputs[shown]
-            arrays = (column.values, column.lower, column.upper)
+            arrays = (known_values(column), column.lower, column.upper)
             for name, array in zip(column_names(column.name), arrays, strict=True):
                 if array is not None:
                     table[name] = (array if array.dtype == object else array + 0).tolist()  # no minus zero
@@ -190,10 +191,17 @@ class Release:
         return self.order or (*self.keys, *(column.name for column in self.outputs))
 
     def to_arrow(self) -> pyarrow.Table:
-        """Return an Arrow table."""
+        """Return an Arrow table, with nulls where there is no number."""
         import pyarrow
 
-        return pyarrow.table(self.columns())
+        return pyarrow.table(
+            {
+                name: pyarrow.array(values, pyarrow.float64(), from_pandas=True)
+                if values and all(isinstance(one, float) for one in values)
+                else pyarrow.array(values)
+                for name, values in self.columns().items()
+            }
+        )
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a pandas frame."""
@@ -202,12 +210,12 @@ class Release:
         return pandas.DataFrame(self.columns())
 
     def to_polars(self) -> polars.DataFrame:
-        """Return a Polars frame."""
+        """Return a Polars frame, with nulls where there is no number."""
         try:
             import polars
         except ImportError:
             raise MissingExtra("polars", "polars") from None
-        return polars.DataFrame(self.columns())
+        return polars.DataFrame(self.columns()).fill_nan(None)
 
     def plot(self, output: str | None = None, ax: Panels | None = None, label: str | None = None) -> Axes:
         """Draw an output with its intervals, by group; without a name, every output in a panel of its own."""
