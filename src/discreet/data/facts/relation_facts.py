@@ -148,7 +148,7 @@ def _told_apart(relation: Relation, tables: Tables) -> set[str]:
 def personal_bounds(personal: Personal, columns: Columns) -> Bounds:
     """Return the grid on which a sum or a mean of a person's values is taken."""
     assert personal.column is not None  # noqa: S101
-    known = columns[personal.column].bounds
+    known = columns[personal.column].bounds_of_sums
     if known is None or not (personal.bounds is None or known.contains(personal.bounds)):
         raise UndeclaredColumn(
             f"the {personal.function.value} of {personal.column!r} of each person needs bounds, which were "

@@ -72,6 +72,8 @@ def missing_keys(
             f"{name} IN (...), else with_keys(...)), "
         )
         problem += "use it in a condition only, or " if table else "or "
+    if table is None and columns[name].type is Type.INTEGER and columns[name].least is not None:
+        return UndeclaredColumn(f"{problem}bound it, as in LEAST({name}, 20)")
     if table is None:
         return UndeclaredColumn(f"{problem}calculate it so that its values follow, as with CASE")
     return NotDeclared(f"{problem}have its owner declare", table, name, Keys)
