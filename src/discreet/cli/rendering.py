@@ -102,7 +102,7 @@ def shell_remarks(release: Release) -> list[str]:
 def _csv(release: Release) -> str:
     from discreet.curator.release.json_form import json_value
 
-    columns = release.columns()
+    columns = release.known_columns()
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(columns)

@@ -169,17 +169,24 @@ class Release:
     def columns(self) -> dict[str, Sequence[object]]:
         """Return keys, values and intervals, by name: an output n has n, n_lower and n_upper.
 
-        An output of keys has no interval, only n; the top k of them are a list for each group. Where nothing
-        is known of a value it is NaN, and its interval is all that is possible.
+        An output of keys has no interval, only n; the top k of them are a list for each group. Values are
+        as they were calculated, also where print says that nothing is known: see `known_columns`.
         """
+        return self._columns([column.values for column in self.outputs])
+
+    def known_columns(self) -> dict[str, Sequence[object]]:
+        """Return the same, as exports have it: NaN where nothing is known of a value, beside its interval."""
+        return self._columns([known_values(column) for column in self.outputs])
+
+    def _columns(self, values: Sequence[AnswerValues]) -> dict[str, Sequence[object]]:
         table: dict[str, Sequence[object]] = {}
-        outputs = {column.name: column for column in self.outputs}
+        outputs = {column.name: (column, own) for column, own in zip(self.outputs, values, strict=True)}
         for shown in self.shown:
             if shown not in outputs:
                 table[shown] = self.keys[shown]
                 continue
-            column = outputs[shown]
-            arrays = (known_values(column), column.lower, column.upper)
+            column, own = outputs[shown]
+            arrays = (own, column.lower, column.upper)
             for name, array in zip(column_names(column.name), arrays, strict=True):
                 if array is not None:
                     table[name] = (array if array.dtype == object else array + 0).tolist()  # no minus zero
@@ -199,7 +206,7 @@ class Release:
                 name: pyarrow.array(values, pyarrow.float64(), from_pandas=True)
                 if values and all(isinstance(one, float) for one in values)
                 else pyarrow.array(values)
-                for name, values in self.columns().items()
+                for name, values in self.known_columns().items()
             }
         )
 
@@ -207,7 +214,7 @@ class Release:
         """Return a pandas frame."""
         import pandas
 
-        return pandas.DataFrame(self.columns())
+        return pandas.DataFrame(self.known_columns())
 
     def to_polars(self) -> polars.DataFrame:
         """Return a Polars frame, with nulls where there is no number."""
@@ -215,7 +222,7 @@ class Release:
             import polars
         except ImportError:
             raise MissingExtra("polars", "polars") from None
-        return polars.DataFrame(self.columns()).fill_nan(None)
+        return polars.DataFrame(self.known_columns()).fill_nan(None)
 
     def plot(self, output: str | None = None, ax: Panels | None = None, label: str | None = None) -> Axes:
         """Draw an output with its intervals, by group; without a name, every output in a panel of its own."""
