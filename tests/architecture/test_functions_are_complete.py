@@ -127,6 +127,7 @@ NAMERS = {
     "data/language/formula.py": "what users type: %",
     "data/language/formula_methods.py": "what users type: methods of a column",
     "data/facts/conditions/key_narrowing.py": "x IS TRUE is stored as COALESCE(x, FALSE), and is a condition",
+    "queries/binding/bind.py": "COALESCE of a key that is never NULL is refused, with what is meant",
     "queries/outputs/calculation.py": "interval arithmetic of the functions of an answer",
     "queries/outputs/moment_parts.py": "derivatives of the functions of an answer",
     "queries/sql/formulas/expressions.py": "x IS TRUE is COALESCE(x, FALSE)",

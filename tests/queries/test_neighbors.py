@@ -32,6 +32,7 @@ from discreet.data.combination_counts import compute_combination_counts
 from discreet.data.compile import relations
 from discreet.data.engines import base
 from discreet.data.facts import relation_facts
+from discreet.data.facts.limits import counted_rows
 from discreet.data.key_counts import compute_key_counts
 from discreet.data.key_pairs import compute_key_pairs
 from discreet.data.language.relations import Distinct
@@ -364,6 +365,23 @@ def test_a_collation_does_not_make_the_engine_fail():
         "city VARCHAR COLLATE NOCASE", "SELECT 'Rome'", "SELECT 'TAIPEI'", person=EACH_ROW, columns=keys
     )
     ask("SELECT city, COUNT(*) AS n FROM h GROUP BY city", pair, Salt(value="salt"), Counter())
+
+
+UNITED = ("SELECT patient, city, age FROM visits", "SELECT patient, city, age FROM staff")
+
+
+@pytest.mark.parametrize(
+    "parts", [UNITED, UNITED[::-1], (*UNITED, UNITED[0])], ids=["one", "other", "thrice"]
+)
+def test_a_person_with_all_rows_in_every_part_of_a_union_moves_it_by_the_sum(parts):
+    pair, salt = salted()
+    text = f"SELECT COUNT(*) AS n FROM ({' UNION ALL '.join(parts)}) x"
+    bound = bind(parse(text, pair.without), pair.without)
+    assert check_statistics(bound.plan, bound.statistics, pair, salt)
+    (statistic,) = bound.statistics.statistics
+    assert statistic.sensitivity.l1 == sum(
+        counted_rows(pair.without["visits" if "visits" in part else "staff"].limits) for part in parts
+    )
 
 
 # Everything that an analyst and an auditor see.

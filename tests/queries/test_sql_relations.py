@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from discreet.data import Limits, col, compute, count, fresh_salt, to_json
-from discreet.data.facts.relation_facts import limits_of
+from discreet.data.facts.limits import limits_of
 from discreet.data.language.measures import CountRows
 from discreet.data.language.plan import Group
 from discreet.errors import UnsupportedQuery

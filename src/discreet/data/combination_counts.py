@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.data.facts.fanout import fan_out
-from discreet.data.facts.relation_facts import columns_of_relation, limits_of
-from discreet.data.key_counts import KEY_TYPES, keys_of_a_person, named_keys
+from discreet.data.facts.limits import limits_of
+from discreet.data.facts.relation_facts import columns_of_relation
+from discreet.data.key_counts import KEY_TYPES, keys_of_a_person, named_keys, not_a_key
 from discreet.data.language.column_facts import types_of
 from discreet.data.language.declarations import KeyValue, Limits
 from discreet.data.language.plan import LARGEST_CELLS, KeyCountPlan
@@ -84,10 +85,7 @@ def check_combinations(plan: KeyCountPlan, tables: Mapping[str, Table]) -> None:
     for name in plan.columns:
         found = column_type(name, types_of(columns))
         if found not in KEY_TYPES:
-            raise UnsupportedQuery(
-                f"{name!r} is of type {found.value} and cannot be grouped by; group by text, integers, "
-                "booleans or dates, or by bins of it, such as FLOOR(x / 10)"
-            )
+            raise not_a_key(name, found, plan.source)
     limits = limits_of(plan.source, tables)
     most = keys_of_a_person(limits)
     rows = 1 if plan.rows == 1 else limits.rows or limits.rows_per_group

@@ -17,7 +17,8 @@ from discreet.data.bounding.totals import add_partial_totals, limit_totals
 from discreet.data.compile.keys import is_listed, place
 from discreet.data.compile.relations import rows_of
 from discreet.data.engines.base import double
-from discreet.data.facts.relation_facts import is_single, limits_of
+from discreet.data.facts.limits import limits_of
+from discreet.data.facts.relation_facts import is_single
 from discreet.data.grid import steps
 from discreet.data.language.declarations import Bounds, Keys
 from discreet.data.language.measures import (

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.data.facts.fanout import fan_out
-from discreet.data.facts.relation_facts import columns_of_relation, limits_of
+from discreet.data.facts.limits import limits_of
+from discreet.data.facts.relation_facts import columns_of_relation
 from discreet.data.language.column_facts import types_of
 from discreet.data.language.declarations import Keys, KeyValue, Limits
+from discreet.data.language.expressions import columns_of
 from discreet.data.language.plan import LARGEST_CELLS, KeyPlan
-from discreet.data.language.relations import leftmost
+from discreet.data.language.relations import Derive, Project, Relation, leftmost, walk_relation
 from discreet.data.language.types import Type, column_type
 from discreet.errors import DiscreetError, UnsupportedQuery
 from discreet.records import dataclass
@@ -42,6 +44,7 @@ __all__ = [
     "keys_of_a_person",
     "named",
     "named_keys",
+    "not_a_key",
 ]
 
 KEY_TYPES = frozenset({Type.TEXT, Type.INTEGER, Type.BOOLEAN, Type.DATE})
@@ -106,13 +109,31 @@ def check_key_plan(plan: KeyPlan, tables: Mapping[str, Table]) -> Type:
     fan_out(plan.source, tables)  # refuses what multiplies rows too far
     found = column_type(plan.column, types_of(columns))
     if found not in KEY_TYPES:
-        raise UnsupportedQuery(
-            f"{plan.column!r} is of type {found.value} and cannot be grouped by; group by text, integers, "
-            "booleans or dates, or by bins of it, such as FLOOR(x / 10)"
-        )
+        raise not_a_key(plan.column, found, plan.source)
     if not 1 <= plan.keys <= keys_of_a_person(limits_of(plan.source, tables)):
         raise UnsupportedQuery("a person counts for more keys than the limits allow; ask for fewer")
     return found
+
+
+def not_a_key(name: str, found: Type, relation: Relation) -> UnsupportedQuery:
+    """Return the refusal of a key of a type that has no groups; of a time, its day and hour are keys."""
+    words = f"{name!r} is of type {found.value} and cannot be grouped by; group by "
+    if found in {Type.TIMESTAMP, Type.INSTANT}:
+        read = _column_under(name, relation)
+        return UnsupportedQuery(f"{words}CAST({read} AS DATE), HOUR({read}), or by other parts of it")
+    return UnsupportedQuery(
+        f"{words}text, integers, booleans or dates, or by bins of it, such as FLOOR(x / 10)"
+    )
+
+
+def _column_under(name: str, relation: Relation) -> str:
+    """Return the only column that a calculated one reads, as the request names it; else its own name."""
+    for node in walk_relation(relation):
+        if isinstance(node, Project | Derive):
+            for one in node.columns:
+                if one.name == name and len(read := columns_of(one.expression)) == 1:
+                    (name,) = read
+    return name
 
 
 def compute_key_counts(plan: KeyPlan, tables: Mapping[str, Table], *, salt: Salt) -> KeyCounts:

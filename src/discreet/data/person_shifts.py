@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from discreet.data.contributions import contributions
 from discreet.data.contributions_prepared import prepared_totals
 from discreet.data.engines.statements import fetch_plan
+from discreet.data.facts.limits import limits_of
 from discreet.data.facts.plan_check import check_plan
-from discreet.data.facts.relation_facts import is_single, limits_of
+from discreet.data.facts.relation_facts import is_single
 from discreet.data.language.declarations import EACH_ROW, Keys, Limits
 from discreet.data.language.measures import (
     ContingencyTable,

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from discreet.data.facts.fanout import fan_out
+from discreet.data.facts.limits import limits_of
 from discreet.data.facts.plan_check import check_values
-from discreet.data.facts.relation_facts import columns_of_relation, is_single, limits_of
+from discreet.data.facts.relation_facts import columns_of_relation, is_single
 from discreet.data.language.declarations import Bounds
 from discreet.data.language.measures import Axis
 from discreet.data.language.plan import RowPlan

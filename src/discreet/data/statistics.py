@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from discreet.data.facts.limits import limits_of
 from discreet.data.facts.plan_check import check_plan
-from discreet.data.facts.relation_facts import limits_of
 from discreet.data.language.declarations import Keys, KeyValue, Limits
 from discreet.data.language.measures import (
     Binned,

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, TypeVar
 from discreet.curator.request.fit_request import FitRequest
 from discreet.data import Bounds, Keys, Limits, Table, Type
 from discreet.data.facts.inferred import completed
+from discreet.data.facts.limits import declared_limits
 from discreet.data.facts.persons import person_columns
 from discreet.data.facts.question_tables import QuestionTables
-from discreet.data.facts.relation_facts import columns_of_relation, declared_limits
+from discreet.data.facts.relation_facts import columns_of_relation
 from discreet.data.language.column_facts import ColumnFacts, types_of
 from discreet.data.language.first_table import with_limits
 from discreet.data.language.measures import Axis

@@ -11,11 +11,10 @@ import pytest
 
 from data.relation_plans import EMPTY, named
 from discreet.data import EACH_ROW, Bounds, Keys, Limits, Table, col, literal
+from discreet.data.facts.limits import limits_of
 from discreet.data.facts.relation_facts import (
     columns_of_relation,
-    declared_limits,
     is_single,
-    limits_of,
     person_columns,
 )
 from discreet.data.language.column_facts import ColumnFacts
@@ -38,7 +37,6 @@ from discreet.data.language.relations import (
 from discreet.data.language.types import Type
 from discreet.data.tables.public_table import PublicTable
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
-from discreet.queries import parse
 
 VISITS, TESTS = Source(table="visits"), Source(table="tests")
 CITIES = PublicTable(pyarrow.table({"name": ["a", "b"], "zone": [1, 1], "size": [1.5, 2.0]}))
@@ -270,24 +268,3 @@ def test_a_column_of_integers_beyond_64_bits_is_refused_before_the_engine_sees_i
 def test_a_column_of_the_largest_integers_is_a_column(value):
     relation = Project(source=Source(table="visits"), columns=(Named(name="x", expression=literal(value)),))
     assert columns_of_relation(relation, TABLES)["x"].type is Type.INTEGER
-
-
-def test_the_widest_limits_of_joined_tables_count_in_any_order():
-    rows = pyarrow.table({"who": [1, 1, 1, 2], "x": [1, 2, 3, 4]})
-    tables = {
-        "people": Table(pyarrow.table({"who": [1, 2]}), person="who", limits=Limits(rows=1)),
-        "visits": Table(rows, person="who", limits=Limits(rows=20)),
-        "wards": Table(rows, person="who", limits=Limits(groups=2, rows_per_group=3)),
-    }
-    for text, wide in (
-        ("people JOIN visits USING (who)", Limits(rows=20)),
-        ("visits JOIN people USING (who)", Limits(rows=20)),
-        ("people LEFT JOIN visits USING (who)", Limits(rows=20)),
-        ("people JOIN (SELECT who, COUNT(*) AS n FROM visits GROUP BY who) t USING (who)", Limits(rows=1)),
-        ("wards JOIN visits USING (who)", Limits(groups=2, rows_per_group=3)),
-    ):
-        relation = parse(f"SELECT COUNT(*) AS n FROM {text}", tables).relation  # noqa: S608
-        if "COUNT(*) AS n FROM visits" in text:
-            assert declared_limits(relation, tables) == wide
-        else:
-            assert limits_of(relation, tables) == wide

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.data import Bounds, Limits, compute, fresh_salt
+from discreet.data import Bounds, Keys, Limits, compute, fresh_salt
 from discreet.data.facts.relation_facts import _columns, columns_of_relation
 from discreet.data.facts.usual_bounds import MOST_USUAL_ROWS, usual_count, usual_rows, usual_sum, with_usual
 from discreet.data.language.column_facts import ColumnFacts
@@ -107,8 +107,12 @@ def test_stated_bounds_stay_what_they_were():
     compute(plan, tables, salt=fresh_salt())
 
 
-def test_keys_are_not_implied_by_limits():
-    tables = declared(frames(5))
+def test_keys_are_implied_by_limits_in_groups_alone():
+    tables = declared(frames(5), Limits(rows=3))
     text = f"SELECT n, COUNT(*) AS c FROM ({EACH.format('COUNT(*)')}) x GROUP BY n"
-    with pytest.raises(UndeclaredColumn, match="keys were never declared"):
-        bind(parse(text, tables), tables)
+    query = parse(text, tables)
+    assert columns_of_relation(query.relation, tables)["n"].keys is None
+    (key,) = bind(query, tables).plan.keys
+    assert key.values == Keys(range(4))
+    with pytest.raises(UndeclaredColumn, match="needs keys"):
+        bind(parse(f"SELECT MODE(n) AS m FROM ({EACH.format('COUNT(*)')}) x", tables), tables)

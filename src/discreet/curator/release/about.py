@@ -17,8 +17,9 @@ from discreet.curator.request.request import Request
 from discreet.curator.request.statistic_request import StatisticRequest
 from discreet.curator.request.tabulated_request import TabulatedRequest
 from discreet.data import Bounds, Limits, Table
+from discreet.data.facts.limits import limits_of
 from discreet.data.facts.persons import has_person
-from discreet.data.facts.relation_facts import is_single, limits_of
+from discreet.data.facts.relation_facts import is_single
 from discreet.data.language.description import describe_expression
 from discreet.data.language.expressions import Call, Case, Cast, Column, Expression, Literal
 from discreet.data.language.measures import ContingencyTable, Histogram, Measure, Moment, Sum, SumDistinct

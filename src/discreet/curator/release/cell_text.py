@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from math import isfinite, isnan
 
-from discreet.curator.request.request import AnswerColumn
+import numpy as np
+
+from discreet.curator.request.request import AnswerColumn, AnswerValues
 from discreet.privacy.decimals import decimals_of, number
 from discreet.visible import visible
 
-__all__ = ["cell", "key_text", "remark_of"]
+__all__ = ["cell", "key_text", "known_values", "remark_of"]
 
 _MISSING = "NULL"
 _ALIKE = 0.01
@@ -49,6 +51,20 @@ def cell(column: AnswerColumn, place: int) -> str:
         error = round(error, decimals)  # a difference of floats is off in its last digit
         return f"{text} ± {number(error, error, side=1, whole=whole, decimals=decimals)}"
     return f"{text} ({low} to {high})"
+
+
+def known_values(column: AnswerColumn) -> AnswerValues:
+    """Return the values of a column, without a number where `cell` writes that it is unknown.
+
+    What was calculated there says nothing: its interval, which is kept, is all that is possible.
+    """
+    if column.lower is None or column.upper is None:
+        return column.values
+    values = np.asarray(column.values, np.float64)
+    hidden = ~(np.isfinite(values) & np.isfinite(column.lower) & np.isfinite(column.upper))
+    if column.unknown is not None:
+        hidden |= column.unknown
+    return np.where(hidden, np.nan, values) if hidden.any() else column.values
 
 
 def _without_slack(end: float, side: int) -> float:

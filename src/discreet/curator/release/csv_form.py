@@ -21,7 +21,7 @@ def csv_text(release: Release) -> str:
 
     A number that is not known is empty. What an answer promises beyond that is in its label, as JSON.
     """
-    columns = release.columns()
+    columns = release.known_columns()
     if any(column.lower is not None for column in release.outputs) and _CONFIDENCE not in columns:
         columns[_CONFIDENCE] = [float(release.request.confidence)] * len(release)
     stream = io.StringIO()

@@ -20,7 +20,7 @@ from discreet.curator.request.statistic_request import StatisticRequest
 from discreet.curator.request.tabulated_request import TabulatedRequest
 from discreet.data import Statistic
 from discreet.data.language.measures import CountPersons, largest_term
-from discreet.data.language.relations import leftmost, sources_of
+from discreet.data.language.relations import Union, leftmost, sources_of, walk_relation
 from discreet.privacy.decimals import above
 from discreet.privacy.events import Event
 
@@ -143,6 +143,8 @@ def _limit(
     """
     if not isinstance(request, Request) or len(sources_of(request.plan.source)) > 1:
         return 1, 1
+    if any(isinstance(node, Union) for node in walk_relation(request.plan.source)):
+        return 1, 1  # of a union the limits of its parts add up
     first = leftmost(request.plan.source)
     tables = cast("Mapping[str, Any]", label.get("tables", {}))
     declared = tables.get(first.table, {}).get("limits", {})

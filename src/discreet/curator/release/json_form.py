@@ -75,6 +75,6 @@ def json_value(value: object) -> object:
 
 
 def _rows(release: Release) -> Iterator[dict[str, object]]:
-    columns = release.columns()
+    columns = release.known_columns()
     for row in zip(*columns.values(), strict=True):
         yield {name: json_value(value) for name, value in zip(columns, row, strict=True)}

@@ -16,6 +16,7 @@ from discreet.accounting.filters import Odometer, UnionFilter, epsilon_above
 from discreet.curator.budget.account import Account
 from discreet.curator.ledger import Entry
 from discreet.curator.release.about import counted
+from discreet.curator.release.left_out import left_out
 from discreet.curator.request.compound_request import CompoundRequest
 from discreet.curator.request.fit_request import FitRequest
 from discreet.curator.request.key_request import KeyRequest
@@ -110,7 +111,7 @@ def label_of(
         "confidence": float(request.confidence),
         "outputs": list(request.names),
         "assumptions": list(assumptions),
-        "not_covered": list(NOT_COVERED),
+        "not_covered": [*NOT_COVERED, *left_out(request, tables)],
     }
 
 

@@ -11,6 +11,7 @@ from discreet.accounting.filters import Odometer
 from discreet.curator.budget.account import Account
 from discreet.curator.budget.wording import Amount, amounts, largest
 from discreet.curator.release.about import counted, counted_groups, with_stated_bounds
+from discreet.curator.release.left_out import left_out
 from discreet.curator.request.compound_request import CompoundRequest
 from discreet.curator.request.counted_keys_request import CountedKeysRequest
 from discreet.curator.request.fit_request import FitRequest
@@ -215,7 +216,7 @@ def preview(
         confidence=request.confidence,
         fits=fewest,
         answered=answered,
-        remark=_remark(request),
+        remark="; ".join([*filter(None, [_remark(request)]), *left_out(request, tables)]),
         counted=with_stated_bounds(counted(request, tables), request),
         groups="" if chosen else counted_groups(request),
         keys=tuple(

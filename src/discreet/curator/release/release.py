@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from discreet.curator.release import said
-from discreet.curator.release.cell_text import cell, key_text
+from discreet.curator.release.cell_text import cell, key_text, known_values
 from discreet.curator.request.compound_request import CompoundRequest
 from discreet.curator.request.counted_keys_request import CountedKeysRequest
 from discreet.curator.request.histogram import HistogramMechanism
@@ -169,16 +169,24 @@ class Release:
     def columns(self) -> dict[str, Sequence[object]]:
         """Return keys, values and intervals, by name: an output n has n, n_lower and n_upper.
 
-        An output of keys has no interval, only n; the top k of them are a list for each group.
+        An output of keys has no interval, only n; the top k of them are a list for each group. Values are
+        as they were calculated, also where print says that nothing is known: see `known_columns`.
         """
+        return self._columns([column.values for column in self.outputs])
+
+    def known_columns(self) -> dict[str, Sequence[object]]:
+        """Return the same, as exports have it: NaN where nothing is known of a value, beside its interval."""
+        return self._columns([known_values(column) for column in self.outputs])
+
+    def _columns(self, values: Sequence[AnswerValues]) -> dict[str, Sequence[object]]:
         table: dict[str, Sequence[object]] = {}
-        outputs = {column.name: column for column in self.outputs}
+        outputs = {column.name: (column, own) for column, own in zip(self.outputs, values, strict=True)}
         for shown in self.shown:
             if shown not in outputs:
                 table[shown] = self.keys[shown]
                 continue
-            column = outputs[shown]
-            arrays = (column.values, column.lower, column.upper)
+            column, own = outputs[shown]
+            arrays = (own, column.lower, column.upper)
             for name, array in zip(column_names(column.name), arrays, strict=True):
                 if array is not None:
                     table[name] = (array if array.dtype == object else array + 0).tolist()  # no minus zero
@@ -190,24 +198,31 @@ class Release:
         return self.order or (*self.keys, *(column.name for column in self.outputs))
 
     def to_arrow(self) -> pyarrow.Table:
-        """Return an Arrow table."""
+        """Return an Arrow table, with nulls where there is no number."""
         import pyarrow
 
-        return pyarrow.table(self.columns())
+        return pyarrow.table(
+            {
+                name: pyarrow.array(values, pyarrow.float64(), from_pandas=True)
+                if values and all(isinstance(one, float) for one in values)
+                else pyarrow.array(values)
+                for name, values in self.known_columns().items()
+            }
+        )
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a pandas frame."""
         import pandas
 
-        return pandas.DataFrame(self.columns())
+        return pandas.DataFrame(self.known_columns())
 
     def to_polars(self) -> polars.DataFrame:
-        """Return a Polars frame."""
+        """Return a Polars frame, with nulls where there is no number."""
         try:
             import polars
         except ImportError:
             raise MissingExtra("polars", "polars") from None
-        return polars.DataFrame(self.columns())
+        return polars.DataFrame(self.known_columns()).fill_nan(None)
 
     def to_csv(self) -> str:
         """Return the text of a CSV file: keys, values, intervals, and the confidence of these."""

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, cast
 from discreet.curator.release.about import price, with_stated_bounds
 from discreet.curator.release.cell_text import remark_of
 from discreet.curator.release.drowned import drowned
+from discreet.curator.release.label import NOT_COVERED
 from discreet.curator.request.key_request import KeyRequest
 from discreet.visible import visible
 
 if TYPE_CHECKING:
     from discreet.curator.release.release import Release
 
-__all__ = ["bought", "groups_left_out", "notes", "remarks", "what_was_counted"]
+__all__ = ["bought", "groups_left_out", "notes", "remarks", "what_was_counted", "what_was_left_out"]
 
 _STORED = "answered from the store, nothing spent"
 _NO_KEY = "no key was shown: none was found with enough persons"
@@ -35,7 +36,12 @@ def remarks(release: Release) -> list[str]:
     said += [remark for column in release.outputs if (remark := remark_of(column))]
     hidden = drowned(release.outputs, release.request, release.event, release.label)
     found = [*said, *([hidden] if hidden else [])]
-    return [*map(visible, found), *what_was_counted(release), *bought(release.label)]
+    return [
+        *map(visible, found),
+        *what_was_left_out(release.label),
+        *what_was_counted(release),
+        *bought(release.label),
+    ]
 
 
 def what_was_counted(release: Release) -> list[str]:
@@ -46,6 +52,12 @@ def what_was_counted(release: Release) -> list[str]:
     held = f"; intervals at {level}" if any(one.lower is not None for one in release.outputs) else ""
     words = with_stated_bounds(str(release.label["counted"]), release.request)
     return [visible(f"{words}{held}")]
+
+
+def what_was_left_out(label: Mapping[str, object]) -> list[str]:
+    """Say which rows the plan of this answer leaves out, beyond what no answer covers."""
+    listed = cast("list[str]", label.get("not_covered", []))
+    return [visible(words) for words in listed if words not in NOT_COVERED]
 
 
 def bought(label: Mapping[str, object]) -> list[str]:

@@ -93,7 +93,7 @@ def check_values(column: str, values: Keys | Bounds, columns: Columns) -> None:
 
 def _check_bounds(column: str, bounds: Bounds, columns: Columns) -> None:
     column_type(column, types_of(columns))
-    known = columns[column].bounds or columns[column].usual
+    known = columns[column].bounds_of_sums or columns[column].usual
     if known is None or not (known.contains(bounds) or is_coarsened(bounds, known)):
         raise UndeclaredColumn(
             f"{column!r} is summed, but no bounds that contain these were declared for it; "

@@ -1,4 +1,4 @@
-"""The columns of a relation, and how much one person may contribute to it: public facts alone.
+"""The columns of a relation, and whether every person has one row of it: public facts alone.
 
 Declarations give the facts of a private table's columns, content those of a public one. From there they
 propagate upward: a filter keeps them, a calculated column has those that `inferred` derives from its
@@ -29,7 +29,7 @@ from discreet.data.facts.question_tables import found_once
 from discreet.data.facts.type_check import check_condition
 from discreet.data.facts.usual_bounds import usual_count, usual_rows, usual_sum
 from discreet.data.language.column_facts import ColumnFacts, Columns, types_of
-from discreet.data.language.declarations import LARGEST_BOUND_STEPS, Bounds, Dates, Keys, Limits
+from discreet.data.language.declarations import LARGEST_BOUND_STEPS, Bounds, Dates, Keys
 from discreet.data.language.expressions import And, Column, Compare, Comparison, Expression, Literal
 from discreet.data.language.relations import (
     NUMBERED,
@@ -50,8 +50,6 @@ from discreet.data.language.relations import (
     Union,
     Window,
     WindowFunction,
-    leftmost,
-    sources,
 )
 from discreet.data.language.types import Type, column_type
 from discreet.errors import UndeclaredColumn, UnsupportedQuery
@@ -61,9 +59,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "columns_of_relation",
-    "declared_limits",
     "is_single",
-    "limits_of",
     "person_columns",
     "personal_bounds",
     "window_total",
@@ -91,41 +87,6 @@ def columns_of_relation(relation: Relation, tables: Tables) -> Columns:
     check_persons(relation, tables)
     check_colocated(relation, tables)
     return columns
-
-
-def limits_of(relation: Relation, tables: Tables) -> Limits:
-    """Return how much one person contributes at most.
-
-    One row if there cannot be more; else the declared limits, or narrower ones that the question brings
-    along.
-    """
-    if is_single(relation, tables):
-        return Limits(rows=1)
-    first, declared = leftmost(relation), declared_limits(relation, tables)
-    if first.limits is None:
-        return declared
-    if not declared.contains(first.limits):
-        raise UnsupportedQuery(
-            f"the limits of a question must be of the kind that was declared, and no wider: {declared!r}; "
-            "state such limits, or none"
-        )
-    return first.limits
-
-
-@found_once
-def declared_limits(relation: Relation, tables: Tables) -> Limits:
-    """Return the limits of the first table, or wider ones of a table that is joined to it.
-
-    Who has one row in one table and many in another has as many in the join, whichever is named first.
-    """
-    if isinstance(relation, Source):
-        return private_table(relation.table, tables).limits
-    below = sources(relation)
-    first = declared_limits(below[0], tables)
-    if not isinstance(relation, JoinPersons) or is_single(relation.right, tables):
-        return first
-    other = declared_limits(relation.right, tables)
-    return other if other.contains(first) else first
 
 
 @found_once
@@ -187,7 +148,7 @@ def _told_apart(relation: Relation, tables: Tables) -> set[str]:
 def personal_bounds(personal: Personal, columns: Columns) -> Bounds:
     """Return the grid on which a sum or a mean of a person's values is taken."""
     assert personal.column is not None  # noqa: S101
-    known = columns[personal.column].bounds
+    known = columns[personal.column].bounds_of_sums
     if known is None or not (personal.bounds is None or known.contains(personal.bounds)):
         raise UndeclaredColumn(
             f"the {personal.function.value} of {personal.column!r} of each person needs bounds, which were "

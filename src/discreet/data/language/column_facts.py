@@ -45,6 +45,13 @@ class ColumnFacts:
     digits: tuple[int, int] | None = None
     usual: Bounds | None = None
 
+    @property
+    def bounds_of_sums(self) -> Bounds | None:
+        """The bounds within which values are added up; truth values are 1 and 0, whatever was declared."""
+        if self.bounds is None and self.type is Type.BOOLEAN:
+            return Bounds(0, 1)
+        return self.bounds
+
 
 Columns: TypeAlias = Mapping[str, ColumnFacts]
 """The columns of a relation, by name, in order."""

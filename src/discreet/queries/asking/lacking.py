@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from discreet.data import AUTO, Limits, Table
-from discreet.data.facts.relation_facts import declared_limits
+from discreet.data.facts.limits import declared_limits
 from discreet.data.language.first_table import with_bounds, with_limits
 from discreet.data.language.relations import leftmost
 from discreet.queries.asking.fitted import Fittable, asking_about

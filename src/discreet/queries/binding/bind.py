@@ -10,11 +10,12 @@ from collections.abc import Collection, Mapping, Sequence
 from math import prod
 
 from discreet.data import Aggregate, Group, GroupKey, Keys, Plan, Statistics, Table, Type, sensitivity
+from discreet.data.facts.limits import limits_of
 from discreet.data.facts.persons import person_columns
-from discreet.data.facts.relation_facts import columns_of_relation, limits_of
+from discreet.data.facts.relation_facts import columns_of_relation
 from discreet.data.language.column_facts import Columns, types_of
 from discreet.data.language.description import describe_expression
-from discreet.data.language.expressions import Column, Expression, columns_of
+from discreet.data.language.expressions import Call, Column, Expression, columns_of, walk
 from discreet.data.language.relations import (
     Filter,
     Named,
@@ -25,7 +26,7 @@ from discreet.data.language.relations import (
     sources_of,
 )
 from discreet.data.language.types import column_type, suggestion
-from discreet.errors import UndeclaredColumn
+from discreet.errors import UndeclaredColumn, UnsupportedQuery
 from discreet.queries.binding.measures import Facts, outputs_of
 from discreet.queries.binding.missing_declarations import missing_keys
 from discreet.queries.outputs.answer_rows import AnswerRows
@@ -166,9 +167,26 @@ def _types_of_calculated(
     schema = {name: Type.OTHER if name in frequent else kind for name, kind in answered.items()}
     if query.after.levels:
         schema |= {grouping_name(key.name): Type.INTEGER for key in query.keys}
+    else:
+        _check_replaced([one.expression for one in query.after.calculated], keys)
     public = key_schema(keys)
     schema |= {window.name: window_type(window, schema, public) for window in query.after.windows}
     return {one.name: check_over_answer(one.expression, schema, public) for one in query.after.calculated}
+
+
+def _check_replaced(expressions: Sequence[Expression], keys: Sequence[GroupKey]) -> None:
+    """Refuse COALESCE of a key that is never NULL: those who write it expect a group of missing keys."""
+    lacking = {key.column for key in keys if not key.values.has_null}
+    for node in (part for expression in expressions for part in walk(expression)):
+        if not isinstance(node, Call) or node.function.name != "coalesce":
+            continue
+        first = node.operands[0]
+        if isinstance(first, Column) and first.name in lacking:
+            raise UnsupportedQuery(
+                f"COALESCE or IFNULL of {first.name!r} replaces nothing: rows in which it is missing are "
+                f"in no group of GROUP BY {first.name}; group by the COALESCE itself, as with GROUP BY 1, or "
+                "leave it out"
+            )
 
 
 def _read_together(

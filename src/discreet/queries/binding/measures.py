@@ -335,7 +335,7 @@ class _Meaning:
 
     def _known(self, column: str) -> Bounds | None:
         facts = self._columns[column]
-        return facts.bounds or facts.usual
+        return facts.bounds_of_sums or facts.usual
 
     def _present(self, column: str) -> CountRows | CountNonNull:
         """Return the count of the values of a column, spelled simply, so that equal counts are shared.

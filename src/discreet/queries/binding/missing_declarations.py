@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from discreet.data import Bounds, Keys
+from discreet.data import Bounds, Dates, Keys
 from discreet.data.language.column_facts import Columns
 from discreet.data.language.types import Type
 from discreet.errors import UndeclaredColumn
 
 __all__ = ["NotDeclared", "missing_bounds", "missing_keys"]
+
+_MOMENTS = {Type.DATE, Type.TIMESTAMP, Type.INSTANT}
 
 
 class NotDeclared(UndeclaredColumn):
@@ -72,6 +74,8 @@ def missing_keys(
             f"{name} IN (...), else with_keys(...)), "
         )
         problem += "use it in a condition only, or " if table else "or "
+    if table is None and columns[name].type is Type.INTEGER and columns[name].least is not None:
+        return UndeclaredColumn(f"{problem}bound it, as in LEAST({name}, 20)")
     if table is None:
         return UndeclaredColumn(f"{problem}calculate it so that its values follow, as with CASE")
     return NotDeclared(f"{problem}have its owner declare", table, name, Keys)
@@ -95,6 +99,8 @@ def missing_bounds(
         if table is None:
             return UndeclaredColumn(problem)
         return NotDeclared(f"{problem}, or have its owner declare", table, name, Bounds)
+    if columns[name].type in _MOMENTS:
+        return _of_days(name, function, columns[name].dates, table)
     problem = f"the {function} of {name!r} needs bounds, which were never declared; "
     problem += f"take that of {others}, {'or ' if table is None else ''}" if others else ""
     if table is None:
@@ -105,6 +111,19 @@ def missing_bounds(
             return UndeclaredColumn(f"{problem}bound it from below, too, as in CLIP(x, 0, 100)")
         return UndeclaredColumn(f"{problem}bound it, as in CLIP(x, 0, 100)")
     return NotDeclared(f"{problem}buy them with bounds=AUTO, or have its owner declare", table, name, Bounds)
+
+
+def _of_days(name: str, function: str, days: Dates | None, table: str | None) -> UndeclaredColumn:
+    """Return the refusal of an aggregate of days, which is taken of their number since the first one."""
+    quoted = name if name.isidentifier() else '"' + name.replace('"', '""') + '"'
+    problem = f"the {function} of {name!r} is not answered as a date; "
+    first = "1970-01-01" if days is None else days.first.isoformat()
+    problem += f"take that of DATEDIFF('day', DATE '{first}', {quoted})"
+    if days is not None:
+        return UndeclaredColumn(f"{problem}, the days since the first that is declared")
+    if table is None:
+        return UndeclaredColumn(f"{problem}, bounded as in CLIP(x, 0, 100)")
+    return UndeclaredColumn(f"{problem}, and have its owner declare columns={{{name!r}: Dates(first, last)}}")
 
 
 def _known(kind: str, columns: Columns) -> str:

@@ -13,7 +13,7 @@ from discreet.curator.release.preview import about_many_groups
 from discreet.curator.request.histogram import HistogramMechanism
 from discreet.curator.request.request import Request
 from discreet.data import DROP, GroupKey, Keys, Measure, Statistic, Sum, Table, engine_sql
-from discreet.data.facts.relation_facts import limits_of
+from discreet.data.facts.limits import limits_of
 from discreet.data.key_counts import key_counts_sql, keys_of_a_person
 from discreet.data.language.description import describe_expression, describe_measure
 from discreet.data.language.measures import CountNonNull

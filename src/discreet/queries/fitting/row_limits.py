@@ -13,7 +13,8 @@ from fractions import Fraction
 from math import sqrt
 
 from discreet.data import Relation, Table, col, count
-from discreet.data.facts.relation_facts import declared_limits, is_single
+from discreet.data.facts.limits import declared_limits
+from discreet.data.facts.relation_facts import is_single
 from discreet.data.language.relations import leftmost
 from discreet.errors import ParameterError
 from discreet.privacy.offer import Offer

@@ -12,10 +12,9 @@ from fractions import Fraction
 from math import ceil, floor
 
 from discreet.data import Bounds, Limits, Relation, Table, Type, col
-from discreet.data.facts.persons import private_table
+from discreet.data.facts.limits import declared_limits
 from discreet.data.facts.relation_facts import is_single
 from discreet.data.language.first_table import with_limits
-from discreet.data.language.relations import leftmost
 from discreet.errors import ParameterError
 from discreet.privacy.rational import show
 from discreet.queries.fitting.size_counts import SizeCounts, counted_by_size
@@ -44,14 +43,13 @@ _LEAST = 4
 
 def values_query(relation: Relation, tables: Mapping[str, Table], column: str) -> Query:
     """Return the query for the number of persons by the size of a column in one of their rows."""
-    first = leftmost(relation)
     if not is_single(relation, tables):
-        relation = with_limits(relation, _one_row(private_table(first.table, tables)))
+        relation = with_limits(relation, _one_row(declared_limits(relation, tables)))
     return counted_by_size(relation, col(column), VALUE_EDGES, strictly=len(_NEGATIVE))
 
 
-def _one_row(table: Table) -> Limits:
-    if table.limits.rows is not None:
+def _one_row(limits: Limits) -> Limits:
+    if limits.rows is not None:
         return Limits(rows=1)
     return Limits(groups=1, rows_per_group=1)
 

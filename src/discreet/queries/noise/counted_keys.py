@@ -19,7 +19,7 @@ from functools import lru_cache
 from discreet.curator.request.counted_keys_request import CountedKeysRequest
 from discreet.curator.request.request import Output
 from discreet.data import CountNonNull, CountPersons, CountRows, GroupKey, Measure, Table
-from discreet.data.facts.relation_facts import limits_of
+from discreet.data.facts.limits import limits_of
 from discreet.data.key_counts import keys_of_a_person
 from discreet.data.language.declarations import Limits
 from discreet.data.language.expressions import columns_of

@@ -14,8 +14,8 @@ from math import prod
 
 from discreet.curator.request.key_request import KeyRequest
 from discreet.data import Keys, Table, Type
+from discreet.data.facts.limits import limits_of
 from discreet.data.facts.persons import person_columns
-from discreet.data.facts.relation_facts import limits_of
 from discreet.data.key_counts import check_key_plan, keys_of_a_person
 from discreet.data.language.plan import LARGEST_CELLS, KeyPlan
 from discreet.data.language.relations import Project, public_tables, sources_of

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from discreet.curator.request.fit_request import FitRequest
 from discreet.data import Axis, Relation, Table
-from discreet.data.facts.relation_facts import declared_limits
+from discreet.data.facts.limits import declared_limits
 from discreet.data.language.plan import RowPlan
 from discreet.data.row_values import rows_of_a_person
 from discreet.errors import ParameterError, UnsupportedQuery

@@ -9,7 +9,7 @@ from itertools import chain
 
 from discreet.curator.request.tabulated_request import TabulatedRequest
 from discreet.data import Axis, ContingencyTable, Group, Limits, Relation, Table, coalesce, col, sensitivity
-from discreet.data.facts.relation_facts import declared_limits, limits_of
+from discreet.data.facts.limits import declared_limits, limits_of
 from discreet.data.language.expressions import Column
 from discreet.data.language.first_table import with_limits
 from discreet.data.language.relations import (

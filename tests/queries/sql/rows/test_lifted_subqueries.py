@@ -6,7 +6,7 @@ import pyarrow
 import pytest
 
 from discreet.data import to_json
-from discreet.data.facts.relation_facts import limits_of
+from discreet.data.facts.limits import limits_of
 from discreet.data.tables.ownership import owned_tables
 from discreet.errors import UnsupportedQuery
 from discreet.queries import bind, parse

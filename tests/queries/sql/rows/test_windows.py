@@ -8,7 +8,8 @@ import pyarrow.compute
 import pytest
 
 from discreet.data import Keys, Limits, Table, compute, fresh_salt, from_json, to_json
-from discreet.data.facts.relation_facts import columns_of_relation, limits_of
+from discreet.data.facts.limits import limits_of
+from discreet.data.facts.relation_facts import columns_of_relation
 from discreet.errors import UnsupportedQuery
 from discreet.queries import bind, parse
 from queries.phrases import by_duckdb, counted, declared, frames

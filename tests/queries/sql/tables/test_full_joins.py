@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from discreet.data.facts.limits import limits_of
 from discreet.data.facts.persons import person_columns
-from discreet.data.facts.relation_facts import limits_of
 from discreet.errors import UnsupportedQuery
 from discreet.queries import bind, parse
 from queries.phrases import by_duckdb, counted, declared, frames

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from discreet.data.facts.conditions.joined_narrowing import PublicSide, equated_columns, rewritten
 from discreet.data.facts.conditions.key_narrowing import Narrowing, conjuncts_of, replaced
+from discreet.data.facts.inferred import completed
 from discreet.data.facts.joins import public_table
 from discreet.data.facts.persons import Tables, person_columns
 from discreet.data.facts.relation_facts import columns_of_relation
@@ -32,7 +33,10 @@ from discreet.data.language.relations import (
 )
 from discreet.errors import ParameterError, UnsupportedQuery
 
-__all__ = ["facts_of_keys"]
+__all__ = ["LARGEST_USUAL", "facts_of_keys"]
+
+LARGEST_USUAL = 4096
+"""How many numbers that are counted of each person may serve as keys: more lines than that nobody reads."""
 
 
 def facts_of_keys(
@@ -67,9 +71,26 @@ def facts_of_keys(
     return {
         key.name: columns[key.name]
         if key.name in settled or key.name in listed
-        else _narrowed(key, columns[key.name], relation, tables)
+        else _known(key, columns[key.name], relation, tables)
         for key in keys
     }
+
+
+def _known(key: Named, facts: ColumnFacts, relation: Relation, tables: Tables) -> ColumnFacts:
+    """Return the facts of a key with what conditions say of it; what is counted of each person has few keys.
+
+    A number or a sum of a person's rows is a key up to what a person within the limits of every table can
+    have. Persons with more are in no group, as with any other key.
+    """
+    found = _narrowed(key, facts, relation, tables)
+    if (
+        found.keys is not None
+        or facts.usual is None
+        or facts.usual.upper_steps - facts.usual.lower_steps > LARGEST_USUAL
+    ):
+        return found
+    counted = completed(replace(facts, bounds=facts.usual)).keys
+    return found if counted is None else _narrowed(key, replace(facts, keys=counted), relation, tables)
 
 
 def _narrowed(key: Named, facts: ColumnFacts, relation: Relation, tables: Tables) -> ColumnFacts:
