@@ -50,7 +50,7 @@ def test_one_table_under_three_names_is_refused():
 def test_people_may_be_in_two_tables():
     """With a person column it is bounded what a person contributes, however often they come up."""
     tables = [Table(ARROW, person="x", limits=Limits(rows=1)) for _ in range(2)]
-    assert united(*tables) == 2
+    assert united(*tables) == 4  # one row of each person from each table
 
 
 def test_one_frame_is_one_source():

@@ -180,12 +180,16 @@ def test_the_most_frequent_are_declared_keys():
         col("note").min(),
         col("city").variance(),
         covariance(col("age"), col("city")),
-        correlation(col("day"), col("age")),
     ],
 )
 def test_numbers_need_bounds(aggregate):
     with pytest.raises(UndeclaredColumn, match="needs bounds"):
         outputs(x=aggregate)
+
+
+def test_dates_are_counted_from_the_first():
+    with pytest.raises(UndeclaredColumn, match=r"the correlation of 'day' is not answered.*DATEDIFF"):
+        outputs(x=correlation(col("day"), col("age")))
 
 
 def test_weights_are_in_rows():
