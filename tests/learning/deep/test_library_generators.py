@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from discreet.learning.deep.library_generators import library_states, renew_libraries, set_libraries
+from discreet.learning.deep.library_generators import LibraryGenerators, library_states, set_libraries
 from discreet.noise import current, replay
 
 
@@ -27,7 +27,8 @@ def as_before():
 @pytest.mark.usefixtures("as_before")
 @pytest.mark.parametrize("kind", [np.random.MT19937, np.random.PCG64, np.random.Philox])
 def test_states_are_secret_and_those_outside_come_back(kind):
-    np.random.set_bit_generator(kind(3))
+    own = kind(3)
+    np.random.set_bit_generator(own)
     random.seed(3)
     np.random.normal()  # noqa: NPY002 - NumPy may keep a second one
     outside = library_states()
@@ -35,11 +36,17 @@ def test_states_are_secret_and_those_outside_come_back(kind):
     seen = set()
     for _ in range(5):
         set_libraries(outside)
-        renew_libraries(current())
-        seen |= set(draws())
-        set_libraries(outside)
+        generators = LibraryGenerators()
+        for _ in range(3):
+            generators.lend(current())
+            generators.lend(current())  # which is nothing more
+            assert type(np.random.get_bit_generator()) is kind
+            seen |= set(draws())
+            generators.take_back()
+        assert np.random.get_bit_generator() is own
         assert draws() == expected
-    assert len(seen) == 15
+        generators.take_back()  # which is nothing more
+    assert len(seen) == 45
     assert not seen & set(expected)
 
 
@@ -47,9 +54,11 @@ def test_states_are_secret_and_those_outside_come_back(kind):
 def test_the_whole_state_of_python_is_drawn_and_a_replay_repeats_it():
     found = []
     for seed in (5, 5, 6):
+        generators = LibraryGenerators()
         with replay(seed):
-            renew_libraries(current())
+            generators.lend(current())
         found.append((random.getstate()[1], draws()))
+        generators.take_back()
     assert found[0] == found[1]
     same = sum(one == other for one, other in zip(found[0][0][:624], found[2][0][:624], strict=True))
     assert same <= 2  # the first word is the same for all

@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 
 from discreet.learning.deep.library_generators import (
+    LibraryGenerators,
     LibraryStates,
     library_states,
-    renew_libraries,
     set_libraries,
 )
 from discreet.noise import current, uniform_below
@@ -37,8 +37,9 @@ class SecretRandomness:
     """
 
     def __init__(self) -> None:
-        self._outside: GeneratorStates | None = None
-        self._secret: GeneratorStates | None = None
+        self._outside: list[Tensor] | None = None
+        self._secret: list[Tensor] | None = None
+        self._libraries = LibraryGenerators()
 
     def renew(self) -> None:
         """Draw a secret state for one step, and begin to use it.
@@ -46,7 +47,7 @@ class SecretRandomness:
         A seed has 32 bits on the processor, few enough to try all of them; so the whole state is drawn.
         """
         self.leave()
-        self._outside = generator_states()
+        self._outside = _states()
         source = current()
         state = torch.Generator().get_state()
         state.numpy()[_WORDS].view(np.uint64)[:] = source.words(312).view(np.uint32)
@@ -54,20 +55,22 @@ class SecretRandomness:
         for seed_generator in _seeded_devices():
             high, low = uniform_below(2**32, 2, source).tolist()
             seed_generator((high << 31) ^ low)
-        renew_libraries(source)
+        self._libraries.lend(source)
 
     def enter(self) -> None:
         """Go on with the secret state."""
         if self._outside is None and self._secret is not None:
-            self._outside = generator_states()
-            set_generators(self._secret)
+            self._outside = _states()
+            _restore(self._secret)
+            self._libraries.lend(current())
 
     def leave(self) -> None:
         """Put the state outside back."""
         if self._outside is not None:
-            self._secret = generator_states()
-            set_generators(self._outside)
+            self._secret = _states()
+            _restore(self._outside)
             self._outside = None
+            self._libraries.take_back()
 
 
 def _seeded_devices() -> list[Callable[[int], object]]:
@@ -82,14 +85,22 @@ def _seeded_devices() -> list[Callable[[int], object]]:
 
 def generator_states() -> GeneratorStates:
     """Return the states of all generators: of the processor, of devices in use, and of libraries."""
-    devices = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
-    return [torch.get_rng_state(), *devices], library_states()
+    return _states(), library_states()
 
 
 def set_generators(states: GeneratorStates) -> None:
     """Put the states of the generators back."""
-    (processor, *devices), libraries = states
-    torch.set_rng_state(processor)
-    for device, state in enumerate(devices):
+    _restore(states[0])
+    set_libraries(states[1])
+
+
+def _states() -> list[Tensor]:
+    """Return the states of PyTorch's generators, of the processor first."""
+    devices = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
+    return [torch.get_rng_state(), *devices]
+
+
+def _restore(states: list[Tensor]) -> None:
+    torch.set_rng_state(states[0])
+    for device, state in enumerate(states[1:]):
         torch.cuda.set_rng_state(state, device)
-    set_libraries(libraries)
