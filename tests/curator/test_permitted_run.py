@@ -13,6 +13,7 @@ from discreet.curator import Budget
 from discreet.curator.permitted_run import PermittedRun
 from discreet.errors import BudgetExceeded, LedgerMismatch, ParameterError
 from discreet.privacy.events import Approximate, Gaussian, Pure, ZeroConcentrated
+from discreet.privacy.neighbors import ADD_REMOVE_ROW, REPLACE_PERSON
 
 CAPS = Budget(epsilon=3, delta="1e-5")
 
@@ -240,3 +241,28 @@ def test_a_first_step_that_was_not_recorded_is_still_the_first(place):
         ["counted", "event", "reservation", "run"],
         ["event", "reservation", "run"],
     ]
+
+
+@pytest.mark.parametrize("stated", [{}, {"epsilon": "0.8", "delta": "2e-6"}])
+@pytest.mark.parametrize("relation", [ADD_REMOVE_ROW, REPLACE_PERSON])
+def test_a_run_of_another_relation_is_refused(place, relation, stated):
+    curator = clinic(place, budget=Budget(epsilon=3, delta=1e-5))
+    step = Gaussian(noise_multiplier=30, neighbors=relation)
+    permit = curator.permit("t", epsilon="0.9", delta="2e-6")
+    for use in (lambda: permit.charge(step), lambda: permit.begin(step * 20, **stated)):
+        with pytest.raises(ParameterError, match="relations do not mix"):
+            use()
+    permit.close()
+    assert curator.spent.epsilon == 0
+
+
+def test_what_is_charged_and_closed_in_a_new_period_counts_there(place):
+    clock = Clock(2026, 1, 5)
+    curator = clinic(place, budget=Budget(epsilon=1, renews="daily"), clock=clock)
+    permit = curator.permit("t", epsilon=1)
+    clock.set(2026, 1, 6)
+    permit.charge(Pure(epsilon=1))
+    permit.close()
+    assert [entry.kind for entry in entries(curator)][-2:] == ["renew", "settle"]
+    with pytest.raises(BudgetExceeded):
+        curator.ask(COUNT, epsilon="0.5")

@@ -59,6 +59,7 @@ from discreet.privacy.rational import whole
 from discreet.records import dataclass
 
 __all__ = ["Door"]
+Rule = Callable[[Account, str], Body]
 
 _Drawn: TypeAlias = StatisticRequest | TabulatedRequest
 
@@ -298,12 +299,13 @@ class Door:
             check(self.ledger.state() if account is None else account)
 
     def _decide(
-        self, kind: str, rule: Callable[[Account, str], Body], *, declared: DeclaredRecord, key: str | None
+        self, kind: str, rule: Rule, *, declared: DeclaredRecord | None, key: str | None
     ) -> Decided[Account]:
-        """Record what a rule says, in the period that has begun and under declarations that hold."""
+        """Record what a rule says, in the period that has begun, and under declarations, if any are given."""
 
         def checked(account: Account, time: str) -> Body:
-            check_current(account, declared)
+            if declared is not None:
+                check_current(account, declared)
             if (period := account.due(time)) is not None:
                 raise PeriodBegan(period)
             return rule(account, time)
@@ -312,11 +314,10 @@ class Door:
             try:
                 decision = self.ledger.decision(kind, checked, key=key)
             except PeriodBegan as began:
-                period = began.period
+                self._renew(began.period)
             else:
                 log_charge(decision.entry)
                 return decision
-            self._renew(period)
 
     def _renew(self, period: str) -> None:
         """Renew the caps, unless someone else renewed this or a later period."""

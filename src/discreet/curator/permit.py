@@ -100,8 +100,10 @@ class Permit:
     ) -> PermittedRun:
         """Begin a run that is fixed in advance, whose steps are charged one by one. Nothing is charged yet.
 
-        Of a permit for epsilon and delta, the whole run counts from its first step on; what it counts as may
-        be stated, if the run keeps that. If the permit was opened again, a run that it had begun goes on.
+        Of a permit for epsilon and delta, the whole run counts from its first step on. What it counts as may
+        be stated: if the run does not keep that, it counts as a point of its own curve. If the permit was
+        opened again, a run that it had begun goes on; of a permit for rho, or for epsilon alone, it does not,
+        and the steps that are left are a run of their own.
 
         Parameters
         ----------
@@ -208,7 +210,7 @@ class Permit:
 
         if self._open:
             with suppress(_Closed):
-                self._door.ledger.decide(SETTLE, rule, key=str(self._place))
+                self._door._decide(SETTLE, rule, declared=None, key=str(self._place))
             self._open = False
 
     def __enter__(self) -> Permit:

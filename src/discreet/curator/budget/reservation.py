@@ -15,7 +15,7 @@ from discreet.accounting.filters.base import Filter
 from discreet.accounting.filters.cost import FilterCost, concentrated_rate, cost_of
 from discreet.accounting.filters.scalar import ZeroConcentratedFilter
 from discreet.accounting.filters.tight import TightFilter, are_steps, tight_cost
-from discreet.errors import BudgetExceeded
+from discreet.errors import BudgetExceeded, ParameterError
 from discreet.privacy.decimals import show_above
 from discreet.privacy.events import Approximate, Composed, Event, Pure, ZeroConcentrated, compose
 from discreet.privacy.neighbors import Neighbors
@@ -101,6 +101,7 @@ class Reservation:
 
     def with_use(self, event: Event, counted: Event | None = None) -> Reservation:
         """Return the reservation after one more use, which counts as itself if nothing else is given."""
+        self._check_relation(event)
         priced = self.priced if counted is None or counted == event else self._priced(counted)
         return replace(self, used=(*self.used, event), priced=priced, together=self.together + event)
 
@@ -121,6 +122,8 @@ class Reservation:
         BudgetExceeded
             If the run does not have this step, or not once more.
         """
+        self._check_relation(event)
+        self._check_relation(run)
         place = len(self.used)
         before = None if first is None else self.runs[first]
         taken = event if before is None else before.taken + event
@@ -132,6 +135,14 @@ class Reservation:
         priced = self._priced(counted if before is None else _NOTHING)
         after = replace(self, used=(*self.used, event), priced=priced, runs=runs)
         return replace(after, together=self.together + event)
+
+    def _check_relation(self, event: Event) -> None:
+        """Refuse an event of another relation, which does not keep the numbers that it would count as."""
+        relations = event.neighbors, self.event.neighbors
+        if None not in relations and relations[0] != relations[1]:
+            raise ParameterError(
+                "event", f"holds under '{relations[0]}': relations do not mix", f"under '{relations[1]}'"
+            )
 
     @staticmethod
     def is_ended(run: BegunRun) -> bool:
