@@ -287,7 +287,7 @@ def test_closing_may_be_tried_again(place):
     curator = clinic(place)
     permit = curator.permit("training", epsilon=1)
     with (
-        mock.patch.object(curator.ledger, "decide", side_effect=LedgerUnavailable("not now")),
+        mock.patch.object(curator.ledger, "decision", side_effect=LedgerUnavailable("not now")),
         pytest.raises(LedgerUnavailable),
     ):
         permit.close()

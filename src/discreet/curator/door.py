@@ -59,7 +59,6 @@ from discreet.privacy.rational import whole
 from discreet.records import dataclass
 
 __all__ = ["Door"]
-Rule = Callable[[Account, str], Body]
 
 _Drawn: TypeAlias = StatisticRequest | TabulatedRequest
 
@@ -299,13 +298,12 @@ class Door:
             check(self.ledger.state() if account is None else account)
 
     def _decide(
-        self, kind: str, rule: Rule, *, declared: DeclaredRecord | None, key: str | None
+        self, kind: str, rule: Callable[..., Body], *, declared: DeclaredRecord | None, key: str | None
     ) -> Decided[Account]:
         """Record what a rule says, in the period that has begun, and under declarations, if any are given."""
 
         def checked(account: Account, time: str) -> Body:
-            if declared is not None:
-                check_current(account, declared)
+            check_current(account, declared)
             if (period := account.due(time)) is not None:
                 raise PeriodBegan(period)
             return rule(account, time)

@@ -113,9 +113,9 @@ def check_opened(account: Account, declared: DeclaredRecord, budget: Budget) -> 
         )
 
 
-def check_current(account: Account, declared: DeclaredRecord) -> None:
-    """Refuse to continue with declarations that were amended since."""
-    if dict(account.tables) != declared:
+def check_current(account: Account, declared: DeclaredRecord | None) -> None:
+    """Refuse to continue with declarations that were amended since; None: with no declarations at all."""
+    if declared is not None and dict(account.tables) != declared:
         raise LedgerMismatch(
             "the tables of this ledger were amended since it was opened here; open it again with what it "
             "declares now"
