@@ -139,3 +139,12 @@ def test_people_with_several_examples_have_one_slot():
     assert sum(weights.sum() for _, weights in drawn) == pytest.approx(3)
     for places, _ in drawn:
         assert sum(place < 3 for place in places) in (0, 2)
+
+
+def test_times_with_a_zone_are_ids_and_mappings_are_not():
+    times = pd.Series(pd.to_datetime(["2026-01-05", "2026-01-06", "2026-01-05"]))
+    for people in (times, times.dt.tz_localize("UTC")):
+        assert owners(people) == (2, [0, 1, 2], [0.5, 1.0, 0.5])
+    for people in ({0: "a", 1: "b", 2: "a"}, {"a", "b", "c"}):
+        with pytest.raises(ParameterError, match="mapping or a set"):
+            PeopleSampler(3, people, 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from fractions import Fraction
 from typing import Any
 
@@ -100,7 +101,10 @@ class SlotSampler:
 
 def _listed(people: Any, length: int) -> list[Any]:
     """Return the values one by one, never as an array of one type, which one value would choose for all."""
-    if getattr(getattr(people, "dtype", None), "kind", "") in ("m", "M"):
+    if isinstance(people, Mapping | Set):
+        raise ParameterError("people", "are a mapping or a set", "an array as long as the data, in its order")
+    has_times = getattr(getattr(people, "dtype", None), "kind", "") in ("m", "M")
+    if has_times and np.asarray(people).dtype.kind in ("m", "M"):  # those with a zone are objects
         people = np.asarray(people)
         people = np.where(np.isnat(people), None, people.astype(np.int64).astype(object))
     to_list = next(

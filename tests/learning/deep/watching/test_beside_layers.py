@@ -268,3 +268,59 @@ def test_models_with_dropout_train():
         losses = partial(lambda own, *batch: losses_of(own, batch), model)
         assert list(optimizer.run(losses, compiler=compiler)) == [1, 2, 3]
         optimizer.close()
+
+
+class Holder(nn.Module):
+    """Adds a parameter that others hold, too."""
+
+    def __init__(self, added, part=None):
+        super().__init__()
+        self.added, self.layer, self.part = added, nn.Linear(2, 2), part
+
+    def forward(self, x):
+        found = self.layer(x) + self.added if self.part is None else self.part(self.layer(x))
+        return torch.tanh(found)
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_a_parameter_that_several_modules_hold_counts_once(times):
+    shared = nn.Parameter(torch.randn(2))
+    compare(nn.Sequential(*(Holder(shared) for _ in range(times))), torch.randn(4, 2))
+    compare(Holder(shared, Holder(shared)), torch.randn(4, 2))
+
+
+class Scaled(Holder):
+    """Multiplies by the parameter that others add."""
+
+    def forward(self, x):
+        return self.layer(x) * self.added
+
+
+def test_a_parameter_that_one_module_adds_and_another_multiplies_by_counts_once():
+    shared = nn.Parameter(torch.randn(2))
+    compare(nn.Sequential(Holder(shared), Scaled(shared)), torch.randn(4, 2))
+
+
+class Sliced(nn.Module):
+    def __init__(self, cut):
+        super().__init__()
+        self.added, self.cut = nn.Parameter(torch.randn(1, 9, 3)), cut
+        self.layer = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.layer(x) + self.cut(self.added)
+
+
+CUTS = [
+    lambda p: p[:, -4:],
+    lambda p: p[:, :-5],
+    lambda p: p[:, -6:-2],
+    lambda p: p[..., -6:-2, :],
+    lambda p: p.narrow(-2, 2, 4),
+    lambda p: p[0, -4:].unsqueeze(-3),
+]
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_slices_from_the_end_are_those_of_examples(cut):
+    compare(Sliced(cut), torch.randn(5, 4, 3))

@@ -84,3 +84,10 @@ def test_other_layouts_are_read_by_their_values_and_not_numbers_are_themselves()
     value[2, 1] = torch.nan
     assert one(value.T.contiguous().T) == one(value)
     assert one(value[:, ::2]) == one(value[:, ::2].clone())
+
+
+@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor")
+def test_quantized_numbers_have_a_checksum_too():
+    values = [torch.quantize_per_tensor(torch.tensor([0.0, one]), 0.1, 0, torch.quint8) for one in (1.0, 2.0)]
+    first, second = checksums(values)
+    assert first != second

@@ -112,6 +112,79 @@ def attend_over_batch(x):
 MIXES = [lambda x: x - x.mean(0), lambda x: x / x.abs().amax(0), attend_over_batch, lambda x: x.flip(0)]
 
 
+class WrittenOver(nn.Module):
+    """Writes over what a part has returned, beside something that is nobody's."""
+
+    def __init__(self, part):
+        super().__init__()
+        self.part, self.last = part, nn.Linear(3, 1)
+
+    def forward(self, x):
+        return self.last(self.part(x)[0].relu_())
+
+
+class BesideMean(Beside):
+    """Also returns a number that has no axis of examples, and one that is not finite."""
+
+    def forward(self, x):
+        return super().forward(x), self.gain.sum(), x * torch.inf
+
+
+@pytest.mark.parametrize("mix", MIXES[:1])
+def test_what_is_written_over_or_not_finite_hides_no_mixing(mix):
+    model = WrittenOver(BesideMean(mix))
+    optimizer, model = small_run(model, data=linear_data(40), batch=40, physical=40)
+    with pytest.raises(ParameterError, match="mixes examples"):
+        train(optimizer, model)
+    optimizer.close()
+
+
+class Temperature(nn.Module):
+    """Returns one number for each example."""
+
+    def __init__(self):
+        super().__init__()
+        self.heat, self.layer = nn.Parameter(torch.zeros(())), nn.Linear(3, 1)
+
+    def forward(self, x):
+        return self.layer(x).squeeze(1) * self.heat.exp()
+
+
+def test_a_module_may_return_a_number_for_each_example():
+    optimizer, model = small_run(Temperature(), data=linear_data(40), batch=40, physical=40)
+    for rows, targets in optimizer.batches():
+        optimizer.step((model(rows) - targets) ** 2)
+    compare(nn.Sequential(Temperature(), nn.Unflatten(0, (-1, 1))), torch.randn(4, 3))
+
+
+class Alone(nn.Module):
+    """Is given no tensor."""
+
+    def __init__(self):
+        super().__init__()
+        self.one, self.other = nn.Parameter(torch.ones(3)), nn.Parameter(torch.ones(3))
+        self.last = nn.Linear(3, 1)
+
+    def forward(self, count):
+        return (self.one * self.other).expand(count, 3)
+
+
+class Around(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.alone, self.last = Alone(), nn.Linear(3, 1)
+
+    def forward(self, x):
+        return self.last(x + self.alone(len(x)))
+
+
+def test_a_module_that_is_given_no_tensor_is_refused():
+    optimizer, model = small_run(Around(), data=linear_data(40), batch=40, physical=40)
+    with pytest.raises(ParameterError, match="Alone"):
+        train(optimizer, model)
+    optimizer.close()
+
+
 def by_loop(optimizer, model):
     train(optimizer, model)
 

@@ -35,15 +35,27 @@ def chosen_calls(calls: list[NotedCall], losses: Tensor) -> list[NotedCall]:
     """
     wholes = {call.watched: call for call in calls if call.loose}
     parents = _parents(calls, losses) if wholes else {}
-    divided = dict[WatchedLayer, list[NotedCall]]()
+    added = dict[int, list[NotedCall] | None]()  # for each parameter, whichever modules hold it
     for watched, call in wholes.items():
-        added = [_added(watched, name, edge, parents, losses) for name, edge in call.loose.items()]
-        if all(found is not None for found in added):
-            divided[watched] = [one for found in added for one in found or ()]
+        for name, edge in call.loose.items():
+            if id(watched.trained[name]) not in added:
+                added[id(watched.trained[name])] = _added(watched, name, edge, parents, losses)
+    divided = _divided(wholes, {held for held, found in added.items() if found is None})
+    held = {id(one.trained[name]) for one in divided for name in wholes[one].loose}
     kept = [call for call in calls if call.watched not in divided]
-    kept += [one for found in divided.values() for one in found]
+    kept += [one for parameter, found in added.items() if parameter in held for one in found or ()]
     inside = {id(one) for call in kept if call.watched.rule is None for one in _inside(call, kept)}
     return [call for call in kept if id(call) not in inside]
+
+
+def _divided(wholes: dict[WatchedLayer, NotedCall], others: set[int]) -> set[WatchedLayer]:
+    """Return the modules of which no parameter is among others, nor held by a module of which one is."""
+    held = {watched: {id(watched.trained[name]) for name in call.loose} for watched, call in wholes.items()}
+    divided = set(wholes)
+    while found := {watched for watched in divided if held[watched] & others}:
+        divided -= found
+        others = others.union(*(held[watched] for watched in found))
+    return divided
 
 
 def _inside(whole: NotedCall, calls: list[NotedCall]) -> list[NotedCall]:
@@ -128,11 +140,16 @@ def _cut(node: Any) -> _Cut | None:
     """Return the view that a node of a graph makes; None for other operations."""
     if node.name() == "SliceBackward0":
         sizes = tuple(node._saved_self_sym_sizes)
-        bounds = (node._saved_start, node._saved_end, node._saved_step)
-        return _Cut(sizes, node._saved_dim % len(sizes), bounds)
+        bounds = (_signed(node._saved_start), _signed(node._saved_end), node._saved_step)
+        return _Cut(sizes, _signed(node._saved_dim) % len(sizes), bounds)
     if node.name() == "UnsqueezeBackward0":
-        return _Cut((), node._saved_dim % len(_shape(node)), None)
+        return _Cut((), _signed(node._saved_dim) % len(_shape(node)), None)
     return None
+
+
+def _signed(value: int) -> int:
+    """Return a number that PyTorch shows without its sign."""
+    return value - 2**64 if value >= 2**63 else value
 
 
 def _shape(node: Any) -> tuple[int, ...]:

@@ -61,8 +61,7 @@ class NotedCall:
     """One call: the arguments, how often each had been written to, and where gradients arrive.
 
     `edges` are those of what it returned, `before` those of what it was given, and `loose`, of a module that
-    is divisible, those of the parameters that it holds beside layers. Of a module without a rule `returned`
-    is what it returned, and how often that had been written to.
+    is divisible, those of the parameters that it holds beside layers.
     """
 
     watched: WatchedLayer
@@ -71,7 +70,6 @@ class NotedCall:
     edges: list[Any]
     before: list[Any]
     loose: dict[str, Any] = field(default_factory=dict)
-    returned: list[tuple[Tensor, int]] = field(default_factory=list)
 
     def check_unchanged(self) -> None:
         """Refuse a call whose arguments were written over since."""
@@ -108,7 +106,6 @@ def noted_call(watched: WatchedLayer, args: Any, kwargs: Any, outputs: list[Tens
             for name, value in (loose_parameters(watched.module) if watched.is_divisible else ())
             if name in watched.trained
         },
-        returned=[(value.detach(), value._version) for value in outputs] if watched.rule is None else [],
     )
 
 

@@ -28,6 +28,8 @@ def checksums(values: list[Tensor]) -> list[Tensor]:
 
 def _plain(value: Tensor) -> list[Tensor]:
     """Return the tensors that one is made of: itself, or those that a kind of its own keeps."""
+    if value.is_quantized:
+        return [value.int_repr()]
     if not is_traceable_wrapper_subclass(value):
         return [value.detach()]
     names, _ = value.__tensor_flatten__()

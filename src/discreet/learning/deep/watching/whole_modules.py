@@ -80,17 +80,19 @@ def refuse_mixing_inside(
 ) -> None:
     """Refuse modules without a rule that return something else for an example alone than in its batch.
 
-    Slopes of what they return cannot tell. What was written over since is not looked at.
+    Slopes of what they return cannot tell. So each is run again, with all examples and with each by itself.
     """
-    for call in (call for call in calls if call.returned):
-        returned = [value for value, version in call.returned if value._version == version]
-        if len(returned) < len(call.returned) or any(value.shape[:1] != (batch,) for value in returned):
-            continue
-        watched = call.watched
+    for call in (call for call in calls if call.watched.rule is None):
+        watched, (args, kwargs) = call.watched, call.given
         batched, run = _by_example(watched.module, call.given, batch, whole)
         with _refusing(watched.module, watched.name, set(watched.trained)):
-            alone = vmap(lambda rows, run=run: [value[0] for value in run(rows, {})])(batched)
-        if not all(_are_close(one, other) for one, other in zip(alone, returned, strict=True)):
+            alone = vmap(
+                lambda rows, run=run: [value[0] if value.dim() else value for value in run(rows, {})]
+            )(batched)
+            held = _held(watched.module, whole)
+            together = tensors_of(functional_call(watched.module, held, args, kwargs))
+        pairs = zip(alone, together, strict=True)
+        if not all(_are_close(one, other) for one, other in pairs if other.shape[:1] == (batch,)):
             raise refused_mixing(watched)
 
 
@@ -98,7 +100,7 @@ def _by_example(
     module: nn.Module, given: tuple[Any, Any], batch: int, whole: Callable[[Tensor], Tensor]
 ) -> tuple[list[Tensor], Callable[[list[Tensor], dict[str, Tensor]], list[Tensor]]]:
     """Return what is split into examples, and what runs the module with one of them and some parameters."""
-    held = {name: whole(value) for name, value in (*module.named_parameters(), *module.named_buffers())}
+    held = _held(module, whole)
     leaves, shape = tree_flatten(given)
     split = [isinstance(leaf, Tensor) and leaf.dim() > 0 and len(leaf) == batch for leaf in leaves]
 
@@ -111,6 +113,11 @@ def _by_example(
     return [leaf for leaf, is_split in zip(leaves, split, strict=True) if is_split], run
 
 
+def _held(module: nn.Module, whole: Callable[[Tensor], Tensor]) -> dict[str, Tensor]:
+    """Return all numbers of a module's parameters and buffers by name."""
+    return {name: whole(value) for name, value in (*module.named_parameters(), *module.named_buffers())}
+
+
 @contextmanager
 def _refusing(module: nn.Module, name: str, trained: set[str]) -> Iterator[None]:
     """Refuse a module that cannot be run for each example."""
@@ -118,11 +125,14 @@ def _refusing(module: nn.Module, name: str, trained: set[str]) -> Iterator[None]
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="There is a performance drop")
             yield
-    except RuntimeError as error:
+    except (RuntimeError, ValueError) as error:  # ValueError: nothing is split into examples
         raise refused_module(module, name, trained) from error
 
 
 def _are_close(one: Tensor, other: Tensor) -> bool:
-    """Whether all examples are about the same; not where numbers are not finite."""
-    difference = (one.float() - other.float()).flatten(1).norm(dim=1)
-    return not bool((difference > _CLOSE * other.float().flatten(1).norm(dim=1)).any())
+    """Whether all examples are about the same, where numbers are finite."""
+    first, second = one.reshape(len(one), -1).double(), other.reshape(len(other), -1).double()
+    both = first.isfinite() & second.isfinite()
+    difference = torch.where(both, first - second, 0.0).norm(dim=1)
+    length = torch.where(both, second, 0.0).norm(dim=1)
+    return not bool((difference > _CLOSE * length).any() or (first.isnan() != second.isnan()).any())
