@@ -158,7 +158,7 @@ SELECT AVG(total) AS mean, COUNT(*) AS users FROM (SELECT uid, LEAST(SUM(cost), 
 SELECT SUM(DISTINCT quantity) AS s FROM items WHERE item = 'pen';
 
 -- name: users of pens and pencils
--- refused: JOIN private rows on the person
+-- refused: write SELECT DISTINCT in both parts, which are answers then, or JOIN private rows on the person
 SELECT COUNT(*) AS users FROM (SELECT uid FROM items WHERE item = 'pen' INTERSECT SELECT uid FROM items WHERE item = 'pencil') AS both;
 
 -- name: ratios of items

@@ -142,7 +142,7 @@ WHERE EXISTS (SELECT * FROM store_sales WHERE ss_customer_sk = c_customer_sk)
   AND EXISTS (SELECT * FROM web_sales WHERE ws_bill_customer_sk = c_customer_sk);
 
 -- name: customers of one channel only
--- refused: LEFT JOIN private rows on the person, and write WHERE x IS NULL
+-- refused: write SELECT DISTINCT in both parts, which are answers then; or LEFT JOIN private rows on the person, and write WHERE x IS NULL
 SELECT COUNT(*) AS n FROM (
   SELECT DISTINCT ss_customer_sk AS customer FROM store_sales
   EXCEPT
