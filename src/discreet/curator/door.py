@@ -15,7 +15,7 @@ from discreet.curator.budget.account import Account
 from discreet.curator.budget.budget import Budget
 from discreet.curator.budget.charge_log import log_charge
 from discreet.curator.budget.checks import check_analyst, checked_budget, checked_ledger
-from discreet.curator.budget.entries import AMEND, CHARGE, ENTRY_FORMAT, OPEN, RENEW, fold
+from discreet.curator.budget.entries import AMEND, CHARGE, ENTRY_FORMAT, OPEN, RENEW, SETTLE, fold
 from discreet.curator.budget.renewal_calendar import PeriodBegan
 from discreet.curator.ledger import Body, Decided, Entry, Ledger, Store, open_store
 from discreet.curator.release.about import AnyRequest
@@ -314,7 +314,8 @@ class Door:
             except PeriodBegan as began:
                 self._renew(began.period)
             else:
-                log_charge(decision.entry)
+                if kind != SETTLE:  # which spends nothing
+                    log_charge(decision.entry)
                 return decision
 
     def _renew(self, period: str) -> None:
