@@ -33,9 +33,9 @@ from discreet.learning.deep.step_parts import (
     StepRecord,
 )
 from discreet.learning.deep.watching.book import Book
-from discreet.learning.deep.watching.held_model import HeldModel
 from discreet.learning.deep.watching.left_out import LeftOut
 from discreet.learning.deep.watching.traced_batch import BatchReader, Compiler
+from discreet.learning.deep.watching.trials.held_model import HeldModel
 from discreet.noise import current, is_private
 from discreet.privacy.events import Event
 from discreet.privacy.rational import Number

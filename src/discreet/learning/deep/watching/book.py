@@ -27,7 +27,6 @@ from discreet.learning.deep.watching.arriving_slopes import (
     run_once,
 )
 from discreet.learning.deep.watching.beside_layers import chosen_calls
-from discreet.learning.deep.watching.call_sequence import CallSequence
 from discreet.learning.deep.watching.compiled_regions import (
     compiler_is_loaded,
     first_of_two_passes,
@@ -45,9 +44,10 @@ from discreet.learning.deep.watching.layer_calls import (
     seen_alone,
 )
 from discreet.learning.deep.watching.loose_parameters import loose_parameters
-from discreet.learning.deep.watching.mixing_trials import MixingTrials
 from discreet.learning.deep.watching.model_hooks import ModelHook
 from discreet.learning.deep.watching.passed_parameters import refuse_passed_parameters
+from discreet.learning.deep.watching.trials.call_sequence import CallSequence
+from discreet.learning.deep.watching.trials.mixing_trials import MixingTrials
 from discreet.learning.deep.watching.whole_modules import (
     refuse_mixing_inside,
     tensors_of,

@@ -10,8 +10,8 @@ from torch.nn.modules.instancenorm import _InstanceNorm
 from torch.nn.modules.lazy import LazyModuleMixin
 
 from discreet.errors import ParameterError
-from discreet.learning.deep.watching.frozen_statistics import can_be_frozen, is_frozen
 from discreet.learning.deep.watching.module_places import place_in_model
+from discreet.learning.deep.watching.trials.frozen_statistics import can_be_frozen, is_frozen
 
 __all__ = ["check_modules"]
 

@@ -26,9 +26,9 @@ from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse, Use
 from discreet.learning.deep.watching.book import Book
 from discreet.learning.deep.watching.channels_last import laid_channels_last
 from discreet.learning.deep.watching.layer_calls import Keep, Kept, LayerCall, keep_all
-from discreet.learning.deep.watching.other_company import refuse_company
 from discreet.learning.deep.watching.released_inputs import release_inputs
 from discreet.learning.deep.watching.shared_statistics import share_statistics
+from discreet.learning.deep.watching.trials.other_company import refuse_company
 from discreet.learning.deep.watching.written_graphs import without_writes
 
 __all__ = ["BatchReader", "Compiler", "TracedBatch"]

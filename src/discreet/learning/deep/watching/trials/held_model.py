@@ -7,8 +7,8 @@ from torch import Tensor, nn
 
 from discreet.errors import ParameterError
 from discreet.learning.deep.sharded_parameters import UNSHARDED, ShardedParameters, own_part
-from discreet.learning.deep.watching.frozen_statistics import FrozenStatistics
-from discreet.learning.deep.watching.tensor_checksums import checksums
+from discreet.learning.deep.watching.trials.frozen_statistics import FrozenStatistics
+from discreet.learning.deep.watching.trials.tensor_checksums import checksums
 
 __all__ = ["HeldModel"]
 

@@ -8,11 +8,11 @@ import torch
 from torch import nn
 
 from discreet.errors import ParameterError
-from discreet.learning.deep.watching import mixing_trials
 from discreet.learning.deep.watching.arriving_slopes import run_once
 from discreet.learning.deep.watching.book import Book
 from discreet.learning.deep.watching.layer_calls import WatchedLayer
-from discreet.learning.deep.watching.mixing_trials import MixingTrials
+from discreet.learning.deep.watching.trials import mixing_trials
+from discreet.learning.deep.watching.trials.mixing_trials import MixingTrials
 from discreet.noise import replay
 from learning.deep.training_runs import linear_data, small_run
 

@@ -11,7 +11,7 @@ import torch
 from torch.nn import functional
 
 from discreet.errors import ParameterError
-from discreet.learning.deep.watching.other_company import refuse_company, with_blanks
+from discreet.learning.deep.watching.trials.other_company import refuse_company, with_blanks
 from learning.deep.training_runs import linear_data, losses_of, small_run
 
 

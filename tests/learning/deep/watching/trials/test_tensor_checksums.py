@@ -7,8 +7,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.learning.deep.watching import tensor_checksums
-from discreet.learning.deep.watching.tensor_checksums import _odd_numbers, checksums
+from discreet.learning.deep.watching.trials import tensor_checksums
+from discreet.learning.deep.watching.trials.tensor_checksums import _odd_numbers, checksums
 from effort import examples
 
 KINDS = [

@@ -7,8 +7,8 @@ import torch
 from torch import nn
 
 from discreet.errors import ParameterError
-from discreet.learning.deep.watching import held_model
-from discreet.learning.deep.watching.held_model import HeldModel
+from discreet.learning.deep.watching.trials import held_model
+from discreet.learning.deep.watching.trials.held_model import HeldModel
 from learning.deep.training_runs import small_run, train
 
 

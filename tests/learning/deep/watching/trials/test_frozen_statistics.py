@@ -10,7 +10,11 @@ from torch import nn
 
 from discreet.errors import ParameterError
 from discreet.learning.deep.private import private
-from discreet.learning.deep.watching.frozen_statistics import FrozenStatistics, can_be_frozen, is_frozen
+from discreet.learning.deep.watching.trials.frozen_statistics import (
+    FrozenStatistics,
+    can_be_frozen,
+    is_frozen,
+)
 from discreet.noise import replay
 
 PLACES = 5
