@@ -35,7 +35,9 @@ HEIGHT = {package: height for height, packages in enumerate(LEVELS) for package 
 WALLS = {
     "cryptography": ["noise/entropy.py"],
     "secrets": [],
-    "random": ["learning/deep/library_generators.py"],  # lends its generator a state, and draws nothing
+    "random": [
+        "learning/deep/randomness/library_generators.py"
+    ],  # lends its generator a state, and draws nothing
     "scipy": ["stability/", "workloads/", "mechanisms/", "accounting/", "audit/"],
     "matplotlib": ["figures/"],
     "ibis": ["data/"],
@@ -145,5 +147,5 @@ def test_randomness_enters_in_one_place():
     }
     # This seeds what teachers of other libraries draw, so that none of it passes from one to the next.
     # And this lends the generators of other libraries a secret state.
-    seeded = {"learning/teachers/ensemble.py", "learning/deep/library_generators.py"}
+    seeded = {"learning/teachers/ensemble.py", "learning/deep/randomness/library_generators.py"}
     assert [path for path in readers if path not in invented | released | seeded] == ["noise/entropy.py"]

@@ -22,7 +22,7 @@ from discreet.learning.deep.epoch_plan import EpochPlan
 from discreet.learning.deep.example_rows import ExampleRows, PhysicalBatch
 from discreet.learning.deep.plan import TrainingPlan
 from discreet.learning.deep.processes import Processes
-from discreet.learning.deep.secret_randomness import SecretRandomness
+from discreet.learning.deep.randomness.secret_randomness import SecretRandomness
 from discreet.learning.deep.sharded_parameters import ShardedParameters
 from discreet.learning.deep.step_parts import (
     DeviceSum,

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from discreet.errors import ParameterError
-from discreet.learning.deep.secret_randomness import generator_states, set_generators
+from discreet.learning.deep.randomness.secret_randomness import generator_states, set_generators
 
 __all__ = ["refuse_company", "with_blanks"]
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from discreet.learning.deep.secret_randomness import _WORDS, SecretRandomness
+from discreet.learning.deep.randomness.secret_randomness import _WORDS, SecretRandomness
 from discreet.noise import replay
 from learning.deep.training_runs import losses_of, small_run
 

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from discreet.learning.deep.library_generators import (
+from discreet.learning.deep.randomness.library_generators import (
     LibraryGenerators,
     LibraryStates,
     library_states,

@@ -7,7 +7,11 @@ import random
 import numpy as np
 import pytest
 
-from discreet.learning.deep.library_generators import LibraryGenerators, library_states, set_libraries
+from discreet.learning.deep.randomness.library_generators import (
+    LibraryGenerators,
+    library_states,
+    set_libraries,
+)
 from discreet.noise import current, replay
 
 

@@ -1,0 +1,1 @@
+"""Secret states that generators are lent while a batch is read and run."""
