@@ -201,8 +201,8 @@ class PrivateOptimizer(torch.optim.Optimizer):
                             "were drawn and not used: no step was taken with the last one",
                             "optimizer.step(losses) for every batch",
                         )
-                    self._randomness.enter()
-                self._randomness.leave()
+                    if not batch.is_last:
+                        self._randomness.enter()
         finally:
             self._randomness.leave()
             self._is_drawing, self._batch, self._sum = False, None, None

@@ -20,7 +20,7 @@ from discreet.learning.deep.randomness.library_generators import (
     library_states,
     set_libraries,
 )
-from discreet.noise import current, uniform_below
+from discreet.noise import current
 
 __all__ = ["GeneratorStates", "SecretRandomness", "generator_states", "set_generators"]
 
@@ -28,6 +28,7 @@ GeneratorStates: TypeAlias = tuple[list[Tensor], LibraryStates]
 """Of PyTorch, the processor first, and of Python and NumPy."""
 
 _WORDS = slice(24, 24 + 8 * 624)  # of the state of PyTorch's generator: 624 words of 32 bits, in 8 bytes each
+_STATE = 312  # words of 64 bits of entropy for it
 
 
 class SecretRandomness:
@@ -48,13 +49,13 @@ class SecretRandomness:
         """
         self.leave()
         self._outside = _states()
-        source = current()
+        source, devices = current(), _seeded_devices()
+        words = source.words(_STATE + len(devices))
         state = torch.Generator().get_state()
-        state.numpy()[_WORDS].view(np.uint64)[:] = source.words(312).view(np.uint32)
+        state.numpy()[_WORDS].view(np.uint64)[:] = words[:_STATE].view(np.uint32)
         torch.set_rng_state(state)
-        for seed_generator in _seeded_devices():
-            high, low = uniform_below(2**32, 2, source).tolist()
-            seed_generator((high << 31) ^ low)
+        for seed_generator, word in zip(devices, words[_STATE:].tolist(), strict=True):
+            seed_generator(word >> 1)  # seeds have 63 bits
         self._libraries.lend(source)
 
     def enter(self) -> None:

@@ -17,6 +17,7 @@ from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 __all__ = ["checksums"]
 
 _BLOCK = 1 << 18
+_AT_ONCE = 16  # blocks: an accelerator is started once for all of them, and 32 MB hold their products
 _INTEGERS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int32, 16: torch.int32}
 
 
@@ -38,11 +39,13 @@ def _plain(value: Tensor) -> list[Tensor]:
 
 
 def _checksum(value: Tensor) -> Tensor:
-    flat = value.resolve_conj().resolve_neg().contiguous().reshape(-1)
-    blocks = flat.view(_INTEGERS[value.element_size()]).split(_BLOCK)
+    flat = value.resolve_conj().resolve_neg().contiguous().reshape(-1).view(_INTEGERS[value.element_size()])
     inner, outer = (_odd_numbers(seed, _BLOCK, value.device) for seed in (0, 1))
-    sums = torch.stack([(block.to(torch.int64) * inner[: len(block)]).sum() for block in blocks])
-    return (sums * outer[: len(sums)]).sum()
+    whole = len(flat) // _BLOCK * _BLOCK
+    sums = [(some * inner).sum(1) for some in flat[:whole].view(-1, _BLOCK).split(_AT_ONCE)]
+    rest = (flat[whole:] * inner[: len(flat) - whole]).sum(0, keepdim=True)
+    found = torch.cat([*sums, rest])
+    return (found * outer[: len(found)]).sum()
 
 
 @cache
