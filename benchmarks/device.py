@@ -4,8 +4,9 @@
 give, with the same replayed noise, and that kernels give on this device what they should. Then it prints, for
 each model, the time of a step in milliseconds: plain, launched part by part and as one recorded program (a
 CUDA graph), ours in a loop and by `run`, and Opacus where it can be imported; with `--compiled` also plain
-and ours by `torch.compile`. Kinds take turns of ten steps, between two events of the device; medians. Memory
-is the largest of one kind, with its first batches. Each is compared with plain of its kind.
+and ours by `torch.compile`. Kinds take turns of ten steps, between two events of the device; medians. Ours
+begin after 72 steps: steps 1, 2, 4, 8, ... are also tried out, the next of them is the 128th. Memory is the
+largest of one kind, with its first batches. Each is compared with plain of its kind.
 """
 
 from __future__ import annotations
@@ -194,15 +195,15 @@ def private_step(name: str, inputs: Tensor, labels: Tensor, way: str) -> Callabl
     return lambda: next(steps) and None
 
 
-def prepared(make: Callable[[], Callable[[], None]]) -> tuple[Callable[[], None], float]:
-    """Return a step that has been run some times, and the largest memory of that in GB."""
+def prepared(make: Callable[[], Callable[[], None]], steps: int = 8) -> tuple[Callable[[], None], float]:
+    """Return a step that has been run so many times, and the largest memory of that in GB."""
     torch.cuda.synchronize()
     gc.collect()  # of what was before, which would be freed meanwhile
     torch.cuda.empty_cache()
     before = torch.cuda.memory_allocated()
     torch.cuda.reset_peak_memory_stats()
     step = make()
-    for _ in range(8):
+    for _ in range(steps):
         step()
     torch.cuda.synchronize()
     return step, (torch.cuda.max_memory_allocated() - before) / 1e9
@@ -241,7 +242,7 @@ def time_model(name: str, turns: int, peers: list[str], *, compiled: bool) -> No
     steps: dict[str, tuple[Callable[[], None], float]] = {}
     for kind, (_, make) in kinds.items():
         try:
-            steps[kind] = prepared(make)
+            steps[kind] = prepared(make, 72 if "discreet" in kind else 8)
         except Exception as error:  # a peer that cannot do it is a result
             print(f"  {kind:24} fails: {type(error).__name__}")
     times: dict[str, list[float]] = {kind: [] for kind in steps}

@@ -33,21 +33,21 @@ class QuickKernel:
         self.kernel = kernel
         self._names: list[str] = kernel.arg_names
         self._usual = {one.name: one.default for one in kernel.params if one.has_default}
-        self._known: dict[Any, Any] = {}
+        self._known: dict[Any, tuple[Any, list[Any]]] = {}
 
     def __getitem__(self, grid: tuple[int, ...]) -> Callable[..., None]:
         return partial(self._launch, grid)
 
     def _launch(self, grid: tuple[int, ...], *given: Any, **options: Any) -> None:
         kinds = (torch.cuda.current_device(), *map(_kind, given), *options.items())
-        compiled = self._known.get(kinds)
-        if compiled is None:
+        known = self._known.get(kinds)
+        if known is None:
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
-            self._known[kinds] = self.kernel[grid](*given, **options)
+            compiled, named = self.kernel[grid](*given, **options), {**self._usual, **options}
+            self._known[kinds] = compiled, [named[name] for name in self._names[len(given) :]]
             return
-        options = {**self._usual, **options}
-        rest = [options[name] for name in self._names[len(given) :]]
+        compiled, rest = known
         compiled[*grid, *(1,) * (3 - len(grid))](*given, *rest)
 
 
