@@ -48,6 +48,7 @@ from discreet.learning.deep.watching.model_hooks import ModelHook
 from discreet.learning.deep.watching.passed_parameters import refuse_passed_parameters
 from discreet.learning.deep.watching.trials.call_sequence import CallSequence
 from discreet.learning.deep.watching.trials.mixing_trials import MixingTrials
+from discreet.learning.deep.watching.trials.separate_examples import reached_in_order
 from discreet.learning.deep.watching.whole_modules import (
     refuse_mixing_inside,
     tensors_of,
@@ -210,11 +211,11 @@ class Book:
     ) -> list[list[Kept]]:
         """Return the uses of every parameter, from the losses of the examples, and close the book.
 
-        The gradient of example i is that of its loss. That no loss depends on another example is tried out in
-        some batches that have two examples and weights (`mixing_trials`); that no parameter reaches a loss
-        past the book, in all. A batch that is tried out takes two backward passes over what its forward pass
-        has left, which all stays in memory for the second; where losses can be computed twice, `try_out`
-        takes less.
+        The gradient of example i is that of its loss. That no loss depends on another example is read from
+        the graph (`separate_examples`), or else tried out, in some batches that have two examples and weights
+        (`mixing_trials`); that no parameter reaches a loss past the book is read in all. A batch that is
+        tried out takes two backward passes over what its forward pass has left, which all stays in memory for
+        the second; where losses can be computed twice, `try_out` takes less.
 
         Parameters
         ----------
@@ -229,7 +230,11 @@ class Book:
         asked = _asked(edges, losses)
         if weights is not None and self._trials.is_due(weights):
             refuse_mixing_inside(calls, len(losses), self._shards.whole)
-            self._trials.try_out(_edges_of(calls), losses, weights, asked, first_of_two_passes)
+            reached = reached_in_order(calls, losses)
+            if reached is None:
+                self._trials.try_out(_edges_of(calls), losses, weights, asked, first_of_two_passes)
+            else:
+                self._trials.note_proof(reached)
         refuse_passed_parameters(edges, [call.before for call in calls], losses, self._trained)
         self._sequence.check(self._model, calls)
         return self._arriving(calls, losses, asked, keep)
@@ -274,10 +279,14 @@ class Book:
             calls, _ = self._recorded(losses)
             self._sequence.check(self._model, calls)
             refuse_mixing_inside(calls, len(losses), self._shards.whole)
+            reached = reached_in_order(calls, losses)
             layers, before = _edges_of(calls), [call.before for call in calls]
             edges = [own for _, own in layers]
             calls.clear()  # what layers were given is let go in the backward pass
-            self._trials.try_out(layers, losses, weights, _asked(edges, losses), run_once)
+            if reached is None:
+                self._trials.try_out(layers, losses, weights, _asked(edges, losses), run_once)
+            else:
+                self._trials.note_proof(reached)
             refuse_passed_parameters(edges, before, losses, self._trained)
 
     def check_calls(self, losses: Tensor) -> None:

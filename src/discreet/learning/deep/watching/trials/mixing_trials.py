@@ -10,6 +10,9 @@ gate that is closed, or where numbers are not finite. So pairs go on, one in a s
 until every layer that losses reach was told of in two of them, before and after an update; and not longer
 than `_MOST_PAIRS`, for a layer that stays dead. In a loop there is one more pair when the number of steps has
 doubled, again and again, for what begins later.
+
+Where the graph of the losses shows that examples are kept apart (`separate_examples`), that is as good as a
+trial that tells of all layers, and no backward pass is made for it.
 """
 
 from __future__ import annotations
@@ -112,6 +115,16 @@ class MixingTrials:
         hand_over_slopes([edges for _, edges in calls], some, asked, check, backward)
         self._note(told)
 
+    def note_proof(self, reached: set[str]) -> None:
+        """Count losses whose graph keeps examples apart on all ways to these layers, as a trial."""
+        if not self._is_half_done:
+            self._begin_pair()
+        self._reached |= reached
+        self._note(reached)
+
+    def _begin_pair(self) -> None:
+        self._pairs, self._last, self._next = self._pairs + 1, self._step, 1 << self._step.bit_length()
+
     def _draw_key(self) -> None:
         """Draw what all coins are made from, at the same time whichever batches are tried out."""
         self._key = self._key or current().words(4).tobytes()
@@ -123,7 +136,7 @@ class MixingTrials:
         """
         self._draw_key()
         if not self._is_half_done:
-            self._pairs, self._last, self._next = self._pairs + 1, self._step, 1 << self._step.bit_length()
+            self._begin_pair()
         coins = shake_256(self._key + self._pairs.to_bytes(8, "big")).digest(count // 16 + 1)
         is_later = np.unpackbits(np.frombuffer(coins, dtype=np.uint8)).astype(bool)
         ranks = np.arange(count)
