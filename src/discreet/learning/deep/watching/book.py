@@ -212,10 +212,11 @@ class Book:
         """Return the uses of every parameter, from the losses of the examples, and close the book.
 
         The gradient of example i is that of its loss. That no loss depends on another example is read from
-        the graph (`separate_examples`), or else tried out, in some batches that have two examples and weights
-        (`mixing_trials`); that no parameter reaches a loss past the book is read in all. A batch that is
-        tried out takes two backward passes over what its forward pass has left, which all stays in memory for
-        the second; where losses can be computed twice, `try_out` takes less.
+        the graph of every batch that has weights (`separate_examples`). Where that proves nothing, it is
+        tried out in some batches that have two examples (`mixing_trials`). That no parameter reaches a loss
+        past the book is read from all graphs. A batch that is tried out takes two backward passes over what
+        its forward pass has left, which all stays in memory for the second; where losses can be computed
+        twice, `try_out` takes less.
 
         Parameters
         ----------
@@ -223,18 +224,17 @@ class Book:
         keep : callable, optional
             Is given the uses of a call, as soon as its slopes are there.
         weights : tensor, optional
-            0 for padding, which tells nothing of how examples are mixed. None: nothing is tried out.
+            0 for padding, which tells nothing of how examples are mixed. None: that is not looked at.
         """
         calls, _ = self._recorded(losses)
         edges = [call.edges for call in calls]
         asked = _asked(edges, losses)
-        if weights is not None and self._trials.is_due(weights):
+        reached = None if weights is None else reached_in_order(calls, losses)
+        if weights is not None and reached is not None:
+            self._trials.note_proof(reached, weights)
+        elif weights is not None and self._trials.is_due(weights):
             refuse_mixing_inside(calls, len(losses), self._shards.whole)
-            reached = reached_in_order(calls, losses)
-            if reached is None:
-                self._trials.try_out(_edges_of(calls), losses, weights, asked, first_of_two_passes)
-            else:
-                self._trials.note_proof(reached)
+            self._trials.try_out(_edges_of(calls), losses, weights, asked, first_of_two_passes)
         refuse_passed_parameters(edges, [call.before for call in calls], losses, self._trained)
         self._sequence.check(self._model, calls)
         return self._arriving(calls, losses, asked, keep)
@@ -272,7 +272,7 @@ class Book:
         """
         for _ in range(_TRIALS_OF_A_BATCH):
             self.stop()
-            if not self._trials.is_due(weights):
+            if not self._trials.is_planned(weights):
                 return
             self.open()
             losses = compute()
@@ -286,7 +286,7 @@ class Book:
             if reached is None:
                 self._trials.try_out(layers, losses, weights, _asked(edges, losses), run_once)
             else:
-                self._trials.note_proof(reached)
+                self._trials.note_proof(reached, weights)
             refuse_passed_parameters(edges, before, losses, self._trained)
 
     def check_calls(self, losses: Tensor) -> None:

@@ -321,17 +321,41 @@ def test_a_loop_over_known_operations_takes_one_backward_pass(monkeypatch):
     assert optimizer._book.is_tried
 
 
-def test_a_loop_that_begins_to_mix_is_refused_when_it_is_looked_at_again():
+@pytest.mark.parametrize(("made", "step"), [(torch.tanh, 7), (torch.sinh, 8)])
+def test_a_loop_that_begins_to_mix_is_refused_at_once_if_its_graph_was_known(made, step):
+    """Else when it is tried out again, in the eighth step."""
     optimizer, model = small_run(data=linear_data(16), batch=16, physical=16, steps=20)
 
     def train():
         for rows, targets in optimizer.batches():
-            found = (model(rows)[:, 0] - targets) ** 2
+            found = made((model(rows)[:, 0] - targets) ** 2)
             optimizer.step(found - found.mean() if optimizer.taken > 6 else found)
 
     with pytest.raises(ParameterError, match="mixes examples"):
         train()
-    assert optimizer.taken == 8
+    assert optimizer.taken == step
+
+
+def test_a_graph_that_is_known_no_more_is_tried_out_when_a_batch_can_tell():
+    model = nn.Linear(3, 2)
+    book, book_trials = Book(model, list(model.parameters())), []
+    trials = book._trials
+    tried = trials.try_out
+    trials.try_out = lambda *given: (book_trials.append(given), tried(*given))
+
+    def read(made, weights):
+        book.begin_step()
+        book.open()
+        book.read(made(model(torch.rand(EXAMPLES, 3))).sum(1), weights=torch.tensor(weights))
+
+    for _ in range(9):
+        read(torch.tanh, [1.0, 1.0, 1.0, 0.0])
+    read(torch.sinh, [1.0, 0.0, 0.0, 0.0])
+    assert not book_trials
+    for _ in range(5):
+        read(torch.sinh, [1.0, 1.0, 0.0, 0.0])
+    assert len(book_trials) == 2  # both halves of a pair
+    book.close()
 
 
 def test_a_proof_and_trials_make_a_pair_together():

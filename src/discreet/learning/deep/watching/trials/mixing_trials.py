@@ -12,7 +12,8 @@ than `_MOST_PAIRS`, for a layer that stays dead. In a loop there is one more pai
 doubled, again and again, for what begins later.
 
 Where the graph of the losses shows that examples are kept apart (`separate_examples`), that is as good as a
-trial that tells of all layers, and no backward pass is made for it.
+trial that tells of all layers, and no backward pass is made for it. A loop is looked at in every batch: if
+its graph shows that no more, it is tried out at once.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class MixingTrials:
     def __init__(self, agree: Callable[[bool], bool] = bool) -> None:
         self._agree, self.is_enough = agree, False
         self._step, self._next, self._last = 0, 0, -1
-        self._pairs, self._is_half_done = 0, False
+        self._pairs, self._is_half_done, self._was_proven = 0, False, False
         self._key = b""
         self._reached, self._first = set[str](), set[str]()
         self._told = Counter[str]()
@@ -67,7 +68,11 @@ class MixingTrials:
         self._draw_key()
 
     def is_due(self, weights: Tensor) -> bool:
-        """Whether a batch with these weights, 0 for padding, is to be tried out now."""
+        """Whether a batch with these weights, 0 for padding, is to be tried out: its graph proves nothing."""
+        return (self._was_proven and _is_telling(weights)) or self.is_planned(weights)
+
+    def is_planned(self, weights: Tensor) -> bool:
+        """Whether a batch with these weights is one of those that are to be tried out."""
         if not _is_telling(weights):
             return False
         if self._is_half_done:
@@ -93,6 +98,7 @@ class MixingTrials:
             As for `hand_over_slopes`.
         backward : callable
         """
+        self._was_proven = False
         rows = weights.cpu().nonzero()[:, 0]
         chosen = torch.zeros(len(losses), dtype=torch.bool)
         chosen[rows[self._half(len(rows))]] = True
@@ -115,12 +121,21 @@ class MixingTrials:
         hand_over_slopes([edges for _, edges in calls], some, asked, check, backward)
         self._note(told)
 
-    def note_proof(self, reached: set[str]) -> None:
-        """Count losses whose graph keeps examples apart on all ways to these layers, as a trial."""
-        if not self._is_half_done:
-            self._begin_pair()
-        self._reached |= reached
-        self._note(reached)
+    def note_proof(self, reached: set[str], weights: Tensor) -> None:
+        """Note that the graph of a batch keeps examples apart on all ways to these layers, as a trial would.
+
+        Parameters
+        ----------
+        reached : set of str
+        weights : tensor
+            Of the batch, 0 for padding.
+        """
+        self._was_proven = True
+        if self.is_planned(weights):
+            if not self._is_half_done:
+                self._begin_pair()
+            self._reached |= reached
+            self._note(reached)
 
     def _begin_pair(self) -> None:
         self._pairs, self._last, self._next = self._pairs + 1, self._step, 1 << self._step.bit_length()
