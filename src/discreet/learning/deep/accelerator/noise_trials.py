@@ -144,30 +144,30 @@ def draw_rest(
         place = tl.load(listed + program.to(tl.int64) * most + item, mask=item < many, other=0).to(tl.int32)
         counter = first.to(tl.uint32) + (program * lanes + place % lanes).to(tl.uint32)
         stream = 1 + (place // lanes).to(tl.uint32)
-        noise = place * 0
-        for turn in range(turns):
-            if tl.max(still) > 0:
-                words = chacha(key, counter, stream, turn)
-                below, taken, doubt = place * 0, place * 0, place * 0
+        noise, turn = place * 0, 0
+        while (turn < turns) & (tl.max(still) > 0):
+            words = chacha(key, counter, stream, turn)
+            below, taken, doubt = place * 0, place * 0, place * 0
+            for i in tl.static_range(4):
+                is_below, is_taken, is_sure = _trial(words, i, others, cuts, shares, powers, margin)
+                below |= is_below.to(tl.int32) << i
+                taken |= is_taken.to(tl.int32) << i
+                doubt |= 1 - is_sure.to(tl.int32)
+            if tl.max(doubt) > 0:
+                more = chacha(key, counter, stream + 16, turn)
+                last = chacha(key, counter, stream + 32, turn)
+                below, taken = place * 0, place * 0
                 for i in tl.static_range(4):
-                    is_below, is_taken, is_sure = _trial(words, i, others, cuts, shares, powers, margin)
+                    is_below, is_taken = _long_trial(words, more, last, i, others, cuts, shares, powers)
                     below |= is_below.to(tl.int32) << i
                     taken |= is_taken.to(tl.int32) << i
-                    doubt |= 1 - is_sure.to(tl.int32)
-                if tl.max(doubt) > 0:
-                    more = chacha(key, counter, stream + 16, turn)
-                    last = chacha(key, counter, stream + 32, turn)
-                    below, taken = place * 0, place * 0
-                    for i in tl.static_range(4):
-                        is_below, is_taken = _long_trial(words, more, last, i, others, cuts, shares, powers)
-                        below |= is_below.to(tl.int32) << i
-                        taken |= is_taken.to(tl.int32) << i
-                for i in tl.static_range(4):
-                    block = _block(words[4 * i], ((below >> i) & 1) == 1, others)
-                    found = (block << 16) | (words[4 * i + 1] >> 16).to(tl.int32)
-                    found = tl.where(((words[4 * i] >> 20) & 1) == 1, ~found, found)
-                    noise = tl.where((still & (taken >> i)) == 1, found, noise)
-                    still &= ~(taken >> i)
+            for i in tl.static_range(4):
+                block = _block(words[4 * i], ((below >> i) & 1) == 1, others)
+                found = (block << 16) | (words[4 * i + 1] >> 16).to(tl.int32)
+                found = tl.where(((words[4 * i] >> 20) & 1) == 1, ~found, found)
+                noise = tl.where((still & (taken >> i)) == 1, found, noise)
+                still &= ~(taken >> i)
+            turn += 1
         position = program.to(tl.int64) * (16 * lanes) + place
         is_drawn = (item < many) & (still == 0)
         tl.store(out + position, noise, mask=is_drawn & (position < count))

@@ -272,22 +272,24 @@ class Book:
         """
         for _ in range(_TRIALS_OF_A_BATCH):
             self.stop()
-            if not self._trials.is_planned(weights):
-                return
-            self.open()
-            losses = compute()
-            calls, _ = self._recorded(losses)
-            self._sequence.check(self._model, calls)
-            refuse_mixing_inside(calls, len(losses), self._shards.whole)
-            reached = reached_in_order(calls, losses)
-            layers, before = _edges_of(calls), [call.before for call in calls]
-            edges = [own for _, own in layers]
-            calls.clear()  # what layers were given is let go in the backward pass
-            if reached is None:
-                self._trials.try_out(layers, losses, weights, _asked(edges, losses), run_once)
-            else:
-                self._trials.note_proof(reached, weights)
-            refuse_passed_parameters(edges, before, losses, self._trained)
+            if self._trials.is_planned(weights):
+                self.open()
+                self._only_look(compute(), weights)
+
+    def _only_look(self, losses: Tensor, weights: Tensor) -> None:
+        """Look at losses whose graph is for nothing else, and is let go on return."""
+        calls, _ = self._recorded(losses)
+        self._sequence.check(self._model, calls)
+        refuse_mixing_inside(calls, len(losses), self._shards.whole)
+        reached = reached_in_order(calls, losses)
+        layers, before = _edges_of(calls), [call.before for call in calls]
+        edges = [own for _, own in layers]
+        calls.clear()  # what layers were given is let go in the backward pass
+        if reached is None:
+            self._trials.try_out(layers, losses, weights, _asked(edges, losses), run_once)
+        else:
+            self._trials.note_proof(reached, weights)
+        refuse_passed_parameters(edges, before, losses, self._trained)
 
     def check_calls(self, losses: Tensor) -> None:
         """Only look at whether losses call layers as those of the first batch did, and close the book."""
