@@ -212,11 +212,12 @@ class Book:
         """Return the uses of every parameter, from the losses of the examples, and close the book.
 
         The gradient of example i is that of its loss. That no loss depends on another example is read from
-        the graph of every batch that has weights (`separate_examples`). Where that proves nothing, it is
-        tried out in some batches that have two examples (`mixing_trials`). That no parameter reaches a loss
-        past the book is read from all graphs. A batch that is tried out takes two backward passes over what
-        its forward pass has left, which all stays in memory for the second; where losses can be computed
-        twice, `try_out` takes less.
+        the graph of every batch that has weights (`separate_examples`), where that is known of its
+        operations, and tried out in some batches that have two examples (`mixing_trials`). That no parameter
+        reaches a loss past the book is read from all graphs. A batch that is tried out takes two backward
+        passes over what its forward pass has left, which all stays in memory for the second: so on an
+        accelerator nothing is tried out that the graph proves. Where losses can be computed twice, `try_out`
+        takes less.
 
         Parameters
         ----------
@@ -229,15 +230,22 @@ class Book:
         calls, _ = self._recorded(losses)
         edges = [call.edges for call in calls]
         asked = _asked(edges, losses)
-        reached = None if weights is None else reached_in_order(calls, losses)
-        if weights is not None and reached is not None:
-            self._trials.note_proof(reached, weights)
-        elif weights is not None and self._trials.is_due(weights):
-            refuse_mixing_inside(calls, len(losses), self._shards.whole)
-            self._trials.try_out(_edges_of(calls), losses, weights, asked, first_of_two_passes)
+        if weights is not None:
+            self._look(calls, losses, weights, asked)
         refuse_passed_parameters(edges, [call.before for call in calls], losses, self._trained)
         self._sequence.check(self._model, calls)
         return self._arriving(calls, losses, asked, keep)
+
+    def _look(self, calls: list[NotedCall], losses: Tensor, weights: Tensor, asked: set[int]) -> None:
+        """Look at whether losses mix examples: at their graph, and in some batches by trials."""
+        reached = reached_in_order(calls, losses)
+        if not self._trials.is_due(weights, is_proven=reached is not None):
+            return
+        if reached is not None and not _has_room(losses):
+            self._trials.note_proof(reached)
+            return
+        refuse_mixing_inside(calls, len(losses), self._shards.whole)
+        self._trials.try_out(_edges_of(calls), losses, weights, asked, first_of_two_passes)
 
     def _arriving(
         self, calls: list[NotedCall], losses: Tensor, asked: set[int], keep: Keep[Kept]
@@ -272,24 +280,18 @@ class Book:
         """
         for _ in range(_TRIALS_OF_A_BATCH):
             self.stop()
-            if self._trials.is_planned(weights):
-                self.open()
-                self._only_look(compute(), weights)
-
-    def _only_look(self, losses: Tensor, weights: Tensor) -> None:
-        """Look at losses whose graph is for nothing else, and is let go on return."""
-        calls, _ = self._recorded(losses)
-        self._sequence.check(self._model, calls)
-        refuse_mixing_inside(calls, len(losses), self._shards.whole)
-        reached = reached_in_order(calls, losses)
-        layers, before = _edges_of(calls), [call.before for call in calls]
-        edges = [own for _, own in layers]
-        calls.clear()  # what layers were given is let go in the backward pass
-        if reached is None:
+            if not self._trials.is_due(weights):
+                return
+            self.open()
+            losses = compute()
+            calls, _ = self._recorded(losses)
+            self._sequence.check(self._model, calls)
+            refuse_mixing_inside(calls, len(losses), self._shards.whole)
+            layers, before = _edges_of(calls), [call.before for call in calls]
+            edges = [own for _, own in layers]
+            calls.clear()  # what layers were given is let go in the backward pass
             self._trials.try_out(layers, losses, weights, _asked(edges, losses), run_once)
-        else:
-            self._trials.note_proof(reached, weights)
-        refuse_passed_parameters(edges, before, losses, self._trained)
+            refuse_passed_parameters(edges, before, losses, self._trained)
 
     def check_calls(self, losses: Tensor) -> None:
         """Only look at whether losses call layers as those of the first batch did, and close the book."""
@@ -356,6 +358,11 @@ def _asked(edges: list[list[Any]], losses: Tensor) -> set[int]:
     of memory are taken anew, by measurement.
     """
     return first_places(edges, losses) if losses.is_cuda else set(range(len(edges)))
+
+
+def _has_room(losses: Tensor) -> bool:
+    """Whether the memory of a second backward pass is there: an accelerator's may be just enough for one."""
+    return not losses.is_cuda
 
 
 def _without_autocast(kind: str) -> AbstractContextManager[object]:

@@ -10,6 +10,7 @@ from torch import nn
 from torch.nn import functional
 
 from discreet.errors import ParameterError
+from discreet.learning.deep.watching import book as book_module
 from discreet.learning.deep.watching.book import Book
 from discreet.learning.deep.watching.layer_calls import WatchedLayer, noted_call
 from discreet.learning.deep.watching.trials import separate_examples
@@ -312,7 +313,15 @@ def test_a_rule_that_does_not_look_is_seen(kind, monkeypatch):
     assert missed
 
 
-def test_a_loop_over_known_operations_takes_one_backward_pass(monkeypatch):
+@pytest.fixture
+def little_room(monkeypatch):
+    """As on an accelerator."""
+    monkeypatch.setattr(book_module, "_has_room", lambda losses: False)
+
+
+def test_a_loop_over_known_operations_takes_one_backward_pass_where_there_is_little_room(
+    monkeypatch, little_room
+):
     monkeypatch.setattr(MixingTrials, "try_out", pytest.fail)
     model = nn.Sequential(nn.Conv1d(1, 2, 2), nn.ReLU(), nn.Flatten(), nn.Linear(4, 1))
     optimizer, model = small_run(model, data=linear_data(16), batch=16, physical=16, steps=6)
@@ -321,10 +330,9 @@ def test_a_loop_over_known_operations_takes_one_backward_pass(monkeypatch):
     assert optimizer._book.is_tried
 
 
-@pytest.mark.parametrize(("made", "step"), [(torch.tanh, 7), (torch.sinh, 8)])
-def test_a_loop_that_begins_to_mix_is_refused_at_once_if_its_graph_was_known(made, step):
-    """Else when it is tried out again, in the eighth step."""
-    optimizer, model = small_run(data=linear_data(16), batch=16, physical=16, steps=20)
+def trained_until_refused(made, steps=20):
+    """Take steps whose losses mix examples from the seventh on, and return the last."""
+    optimizer, model = small_run(data=linear_data(16), batch=16, physical=16, steps=steps)
 
     def train():
         for rows, targets in optimizer.batches():
@@ -333,39 +341,54 @@ def test_a_loop_that_begins_to_mix_is_refused_at_once_if_its_graph_was_known(mad
 
     with pytest.raises(ParameterError, match="mixes examples"):
         train()
-    assert optimizer.taken == step
+    return optimizer.taken
 
 
-def test_a_graph_that_is_known_no_more_is_tried_out_when_a_batch_can_tell():
-    model = nn.Linear(3, 2)
-    book, book_trials = Book(model, list(model.parameters())), []
-    trials = book._trials
-    tried = trials.try_out
-    trials.try_out = lambda *given: (book_trials.append(given), tried(*given))
+def test_a_loop_that_begins_to_mix_is_refused_at_once_if_its_graph_was_known():
+    assert trained_until_refused(torch.tanh) == 7
+    assert trained_until_refused(torch.sinh) == 8  # when it is tried out again
 
-    def read(made, weights):
-        book.begin_step()
-        book.open()
-        book.read(made(model(torch.rand(EXAMPLES, 3))).sum(1), weights=torch.tensor(weights))
 
+def test_it_is_so_where_there_is_little_room(little_room):
+    assert trained_until_refused(torch.tanh) == 7
+
+
+def read(book, model, made, weights):
+    book.begin_step()
+    book.open()
+    book.read(made(model(torch.rand(EXAMPLES, 3))).sum(1), weights=torch.tensor(weights))
+
+
+def test_a_graph_that_is_known_no_more_is_tried_out_when_a_batch_can_tell(monkeypatch, little_room):
+    model, found, tried = nn.Linear(3, 2), [], MixingTrials.try_out
+    monkeypatch.setattr(MixingTrials, "try_out", lambda *given: found.append(0) or tried(*given))
+    book = Book(model, list(model.parameters()))
     for _ in range(9):
-        read(torch.tanh, [1.0, 1.0, 1.0, 0.0])
-    read(torch.sinh, [1.0, 0.0, 0.0, 0.0])
-    assert not book_trials
+        read(book, model, torch.tanh, [1.0, 1.0, 1.0, 0.0])
+    read(book, model, torch.sinh, [1.0, 0.0, 0.0, 0.0])
+    assert not found
     for _ in range(5):
-        read(torch.sinh, [1.0, 1.0, 0.0, 0.0])
-    assert len(book_trials) == 2  # both halves of a pair
+        read(book, model, torch.sinh, [1.0, 1.0, 0.0, 0.0])
+    assert len(found) == 2  # both halves of a pair
     book.close()
 
 
-def test_a_proof_and_trials_make_a_pair_together():
+def test_a_proof_and_trials_make_a_pair_together(little_room):
     model = nn.Linear(3, 2)
-    book, weights = Book(model, list(model.parameters())), torch.ones(EXAMPLES)
-    for step, made in enumerate([torch.tanh, torch.sinh, torch.sinh, torch.tanh]):
-        if step % 2 == 0:
-            book.begin_step()
+    book = Book(model, list(model.parameters()))
+    for made in (torch.tanh, torch.sinh, torch.sinh, torch.tanh):
         assert not book.is_tried
-        book.open()
-        book.read(made(model(torch.rand(EXAMPLES, 3))).sum(1), weights=weights)
+        read(book, model, made, [1.0] * EXAMPLES)
     assert book.is_tried
     book.close()
+
+
+def test_what_hooks_do_to_gradients_is_tried_out_where_there_is_room():
+    """A graph does not show it."""
+    optimizer, model = small_run(data=linear_data(16), batch=16, physical=16)
+    batches = optimizer.batches()
+    rows, targets = next(batches)
+    scores = model(rows)
+    scores.register_hook(lambda slopes: slopes - slopes.mean(0))
+    with pytest.raises(ParameterError, match="mixes examples"):
+        optimizer.step((scores[:, 0] - targets) ** 2)

@@ -11,9 +11,9 @@ until every layer that losses reach was told of in two of them, before and after
 than `_MOST_PAIRS`, for a layer that stays dead. In a loop there is one more pair when the number of steps has
 doubled, again and again, for what begins later.
 
-Where the graph of the losses shows that examples are kept apart (`separate_examples`), that is as good as a
-trial that tells of all layers, and no backward pass is made for it. A loop is looked at in every batch: if
-its graph shows that no more, it is tried out at once.
+Where the graph of the losses proves that examples are kept apart (`separate_examples`), that is as good as a
+trial that tells of all layers. A loop is looked at in every batch: if its graph proves that no more, it is
+tried out at once.
 """
 
 from __future__ import annotations
@@ -67,12 +67,21 @@ class MixingTrials:
         self._step += 1
         self._draw_key()
 
-    def is_due(self, weights: Tensor) -> bool:
-        """Whether a batch with these weights, 0 for padding, is to be tried out: its graph proves nothing."""
-        return (self._was_proven and _is_telling(weights)) or self.is_planned(weights)
+    def is_due(self, weights: Tensor, *, is_proven: bool = False) -> bool:
+        """Whether a batch with these weights, 0 for padding, is to be tried out now.
 
-    def is_planned(self, weights: Tensor) -> bool:
-        """Whether a batch with these weights is one of those that are to be tried out."""
+        It is if it is one of those that always are, or if its graph does not prove any more that examples are
+        kept apart.
+        """
+        is_planned = self._is_planned(weights)
+        if is_proven:
+            self._was_proven = True
+            return is_planned
+        is_new = self._was_proven and _is_telling(weights)
+        self._was_proven = self._was_proven and not is_new
+        return is_new or is_planned
+
+    def _is_planned(self, weights: Tensor) -> bool:
         if not _is_telling(weights):
             return False
         if self._is_half_done:
@@ -98,7 +107,6 @@ class MixingTrials:
             As for `hand_over_slopes`.
         backward : callable
         """
-        self._was_proven = False
         rows = weights.cpu().nonzero()[:, 0]
         chosen = torch.zeros(len(losses), dtype=torch.bool)
         chosen[rows[self._half(len(rows))]] = True
@@ -121,21 +129,12 @@ class MixingTrials:
         hand_over_slopes([edges for _, edges in calls], some, asked, check, backward)
         self._note(told)
 
-    def note_proof(self, reached: set[str], weights: Tensor) -> None:
-        """Note that the graph of a batch keeps examples apart on all ways to these layers, as a trial would.
-
-        Parameters
-        ----------
-        reached : set of str
-        weights : tensor
-            Of the batch, 0 for padding.
-        """
-        self._was_proven = True
-        if self.is_planned(weights):
-            if not self._is_half_done:
-                self._begin_pair()
-            self._reached |= reached
-            self._note(reached)
+    def note_proof(self, reached: set[str]) -> None:
+        """Count a batch as tried out whose graph keeps examples apart on all ways to these layers."""
+        if not self._is_half_done:
+            self._begin_pair()
+        self._reached |= reached
+        self._note(reached)
 
     def _begin_pair(self) -> None:
         self._pairs, self._last, self._next = self._pairs + 1, self._step, 1 << self._step.bit_length()
