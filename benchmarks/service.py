@@ -28,7 +28,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from discreet.front.declaration import read_declaration
+from discreet.front.declaring.declaration import read_declaration
 from discreet.server.keys import KeyFile, keys_beside
 
 PRICE = "0.01"

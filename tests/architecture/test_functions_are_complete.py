@@ -123,9 +123,9 @@ def test_what_is_no_function_is_refused():
 
 
 NAMERS = {
-    "data/language/cases.py": "what users type: coalesce(), least(), greatest(), concat()",
-    "data/language/formula.py": "what users type: %",
-    "data/language/formula_methods.py": "what users type: methods of a column",
+    "data/language/formulas/cases.py": "what users type: coalesce(), least(), greatest(), concat()",
+    "data/language/formulas/formula.py": "what users type: %",
+    "data/language/formulas/formula_methods.py": "what users type: methods of a column",
     "data/facts/conditions/key_narrowing.py": "x IS TRUE is stored as COALESCE(x, FALSE), and is a condition",
     "queries/binding/bind.py": "COALESCE of a key that is never NULL is refused, with what is meant",
     "queries/outputs/calculation.py": "interval arithmetic of the functions of an answer",

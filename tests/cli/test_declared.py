@@ -11,7 +11,7 @@ from curator.ledger.conftest import postgres  # noqa: F401
 from discreet.cli import declared
 from discreet.data import Keys
 from discreet.errors import UndeclaredColumn
-from discreet.front.declaration import read_declaration
+from discreet.front.declaring.declaration import read_declaration
 from discreet.queries.binding.missing_declarations import NotDeclared
 from front.declared_clinic import DECLARATION
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.cli.template import Draft, declaration_text
-from discreet.front.sections import BLANK
-from discreet.front.toml_text import quoted
+from discreet.front.declaring.sections import BLANK
+from discreet.front.declaring.toml_text import quoted
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 

@@ -21,7 +21,7 @@ from discreet.errors import (
     RequestRefused,
 )
 from discreet.front.curator import Curator
-from discreet.front.declaration import read_declaration
+from discreet.front.declaring.declaration import read_declaration
 from discreet.front.opening import amend_file, open_file, recover_ledger
 from discreet.privacy.events import Pure
 from front.declared_clinic import DECLARATION, VALUE, write_clinic

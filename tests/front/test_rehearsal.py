@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from discreet.errors import BudgetExceeded, ParameterError, RequestRefused
-from discreet.front.declaration import read_declaration
+from discreet.front.declaring.declaration import read_declaration
 from discreet.front.opening import open_file
 from discreet.front.rehearsal import rehearse
 from front.declared_clinic import write_clinic

@@ -112,7 +112,7 @@ class Service:
 
     def entries(self) -> list[dict]:
         """The entries of the ledger, read beside the server."""
-        from discreet.front.declaration import read_declaration
+        from discreet.front.declaring.declaration import read_declaration
 
         with_ledger = read_declaration(self.file).ledger.open()
         return [{"kind": one.kind, **one.body} for one in with_ledger.entries()]

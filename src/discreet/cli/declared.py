@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from discreet.curator import Account
     from discreet.curator.ledger import Ledger
     from discreet.front import Curator
-    from discreet.front.declaration import Declaration
-    from discreet.front.ledger_place import LedgerPlace
+    from discreet.front.declaring.declaration import Declaration
+    from discreet.front.declaring.ledger_place import LedgerPlace
     from discreet.front.rehearsal import Rehearsal
 
 __all__ = [
@@ -61,7 +61,7 @@ def add_file_option(parser: ArgumentParser) -> None:
 
 def declaration(options: Namespace) -> Declaration:
     """Return what the file declares."""
-    from discreet.front.declaration import read_declaration
+    from discreet.front.declaring.declaration import read_declaration
 
     try:
         return read_declaration(options.file)
@@ -76,7 +76,7 @@ def declaration(options: Namespace) -> Declaration:
 def in_toml(error: UndeclaredColumn, file: str) -> str:
     """Write what has to be declared as TOML, not as Python."""
     from discreet.data import Keys
-    from discreet.front.toml_text import toml_key
+    from discreet.front.declaring.toml_text import toml_key
     from discreet.queries.binding.missing_declarations import NotDeclared
 
     if not isinstance(error, NotDeclared):
@@ -147,7 +147,7 @@ def ledger(options: Namespace) -> Iterator[Ledger[Account]]:
 
 def ledger_place(options: Namespace) -> LedgerPlace:
     """Return where the ledger is: at ``--ledger``, or where it is declared to be."""
-    from discreet.front.ledger_place import LedgerPlace
+    from discreet.front.declaring.ledger_place import LedgerPlace
 
     return LedgerPlace(location=options.ledger) if options.ledger else declaration(options).ledger
 

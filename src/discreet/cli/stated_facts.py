@@ -9,7 +9,7 @@ from pathlib import Path
 from discreet.data.language.declarations import Declared
 from discreet.data.tables.row_facts import Determined, Impossible, RowFact
 from discreet.errors import ParameterError
-from discreet.front.typed_values import mapping_in_file, typed_value
+from discreet.front.declaring.typed_values import mapping_in_file, typed_value
 
 __all__ = ["stated_facts"]
 

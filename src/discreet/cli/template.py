@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 
-from discreet.front.toml_text import number_text, quoted, toml_key
+from discreet.front.declaring.toml_text import number_text, quoted, toml_key
 from discreet.records import dataclass
 
 __all__ = ["TABLE", "Draft", "declaration_text"]

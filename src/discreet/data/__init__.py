@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from discreet.data.facts.plan_check import check_plan
 from discreet.data.facts.type_check import check_condition, type_of
-from discreet.data.language.cases import coalesce, concat, greatest, least, when
 from discreet.data.language.declarations import AUTO, CLAMP, DROP, EACH_ROW, Bounds, Dates, Keys, Limits
 from discreet.data.language.description import describe
 from discreet.data.language.expressions import Expression, literal
-from discreet.data.language.formula import (
+from discreet.data.language.formulas.cases import coalesce, concat, greatest, least, when
+from discreet.data.language.formulas.formula import (
     Aggregate,
     AggregateFunction,
     Formula,

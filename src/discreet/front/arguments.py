@@ -8,9 +8,9 @@ from difflib import get_close_matches
 
 from discreet.errors import ParameterError
 
-__all__ = ["declared_day", "refuse_others", "refuse_unnamed"]
+__all__ = ["TERMS", "declared_day", "refuse_others", "refuse_unnamed"]
 
-_TAKEN = (
+TERMS = (
     "epsilon",
     "delta",
     "rho",
@@ -23,9 +23,9 @@ _TAKEN = (
     "bounds",
     "fit_share",
     "keys",
-    "analyst",
-    "sql",
 )
+"""What may be stated beside a question, here and at a server."""
+_TAKEN = (*TERMS, "analyst", "sql")
 _MEANT = {
     "eps": "epsilon",
     "budget": "epsilon",

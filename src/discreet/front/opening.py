@@ -16,8 +16,8 @@ from discreet.curator.ledger.anchor_file import AnchorFile
 from discreet.curator.table_records import amendment, check_reason, declare
 from discreet.errors import BudgetExceeded, LedgerTampered, ParameterError
 from discreet.front.curator import Curator
-from discreet.front.declaration import Declaration, read_declaration
-from discreet.front.ledger_place import LedgerPlace
+from discreet.front.declaring.declaration import Declaration, read_declaration
+from discreet.front.declaring.ledger_place import LedgerPlace
 from discreet.privacy.events import Event, Pure
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ def open_file(path: str | Path) -> Curator:
     Parameters
     ----------
     path : str or Path
-        A TOML file; its form is described in `discreet.front.declaration`, and ``discreet init`` writes one.
+        A TOML file; its form is described in `discreet.front.declaring.declaration`, and ``discreet init``
+        writes one.
 
     Raises
     ------

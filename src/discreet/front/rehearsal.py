@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from discreet.curator.request.key_request import KeyRequest
     from discreet.curator.request.statistic_request import StatisticRequest
     from discreet.curator.request.tabulated_request import TabulatedRequest
-    from discreet.front.declaration import Declaration
+    from discreet.front.declaring.declaration import Declaration
 
 __all__ = ["Rehearsal", "rehearse"]
 

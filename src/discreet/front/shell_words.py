@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Container
 
-from discreet.front.toml_text import quoted
+from discreet.front.declaring.toml_text import quoted
 
 __all__ = ["in_shell"]
 

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from discreet.errors import DiscreetError, LedgerError
-from discreet.front.declaration import Declaration, read_declaration
+from discreet.front.declaring.declaration import Declaration, read_declaration
 from discreet.records import dataclass
 from discreet.server.keys import KeyFile, keys_beside
 

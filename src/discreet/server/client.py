@@ -25,7 +25,7 @@ from discreet.errors import (
     UnsupportedQuery,
 )
 from discreet.front import Spent
-from discreet.front.arguments import refuse_others
+from discreet.front.arguments import TERMS, refuse_others
 from discreet.queries.counts import LinearQuestion
 from discreet.server.received_counts import received_counts, sent_question
 from discreet.server.remote_job import RemoteJob
@@ -197,7 +197,7 @@ class Connection:
     ) -> dict[str, Any]:
         if "analyst" in terms:
             raise ParameterError("analyst", "is stated", "none: a server charges who holds the key")
-        refuse_others(unnamed, [name for name in terms if name not in _TERMS])
+        refuse_others(unnamed, [name for name in terms if name not in TERMS])
         if isinstance(question, LinearQuestion):
             question = sent_question(question)
         elif not isinstance(question, str):
@@ -225,22 +225,6 @@ class Connection:
         if "error" in found:
             raise _error(found["error"])
         return found
-
-
-_TERMS = (
-    "epsilon",
-    "delta",
-    "rho",
-    "error",
-    "confidence",
-    "split",
-    "key_share",
-    "rows",
-    "limits",
-    "bounds",
-    "fit_share",
-    "keys",
-)
 
 
 def _written(name: str, value: object) -> object:

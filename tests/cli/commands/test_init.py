@@ -19,7 +19,7 @@ from cli.folder import ALL_VISITS, answered, prepare
 from cli.program import discreet, refused
 from discreet.data import Bounds, Keys, Limits, Type
 from discreet.errors import ParameterError
-from discreet.front.declaration import read_declaration
+from discreet.front.declaring.declaration import read_declaration
 from discreet.front.opening import open_file
 from effort import examples
 from front.declared_clinic import VALUE

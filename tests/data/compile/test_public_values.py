@@ -7,7 +7,7 @@ import datetime
 import pytest
 
 from discreet.data.compile.public_values import public_values
-from discreet.data.language.formula import col
+from discreet.data.language.formulas.formula import col
 from discreet.data.language.types import Type
 
 DAY = datetime.date(2024, 2, 29)

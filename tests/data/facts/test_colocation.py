@@ -12,7 +12,7 @@ import pyarrow
 
 from discreet.data import Bounds, CountRows, Group, Keys, Limits, Table, compute, engine_sql, fresh_salt
 from discreet.data.engines import base
-from discreet.data.language.formula import col
+from discreet.data.language.formulas.formula import col
 from discreet.data.language.relations import Filter, JoinPersons, Source
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from discreet.data import GroupKey, Keys
-from discreet.data.language.formula import col
+from discreet.data.language.formulas.formula import col
 from discreet.data.language.types import Type
 from discreet.errors import UnsupportedQuery
 from discreet.queries import Offer, build_request

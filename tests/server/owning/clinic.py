@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from canary import DATA_NUMBER, DATA_TEXT, private
-from discreet.front.declaration import read_declaration
+from discreet.front.declaring.declaration import read_declaration
 from discreet.front.opening import amend_file, open_file
 from discreet.server.owning.owner_options import OwnerOptions
 from server.pages.dashboard import Dashboard, InProcess

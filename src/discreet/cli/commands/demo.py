@@ -150,8 +150,8 @@ def _make(rows: int, directory: Path) -> pyarrow.Table:
 
 def _declare(directory: Path) -> Curator:
     from discreet.cli.clinic import CITIES, DIAGNOSES
+    from discreet.front.declaring.toml_text import quoted
     from discreet.front.opening import open_file
-    from discreet.front.toml_text import quoted
 
     _title("2. What its owner declares, in clinic.toml")
     keys = {"city": list(CITIES), "diagnosis": list(DIAGNOSES)}

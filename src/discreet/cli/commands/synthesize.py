@@ -287,7 +287,7 @@ def _check_events(options: Namespace) -> None:
 
 def _facts(options: Namespace) -> tuple[RowFact, ...]:
     """Return the facts that were typed; their values are of the types that the file declares."""
-    from discreet.front.declaration import TableFacts
+    from discreet.front.declaring.declaration import TableFacts
 
     if not options.impossible and not options.determined:
         return ()

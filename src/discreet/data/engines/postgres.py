@@ -28,6 +28,7 @@ from ibis.expr.types import Table
 
 from discreet.data.engines.base import Shape, run_guarded
 from discreet.data.engines.duckdb import check_names
+from discreet.data.engines.stored_columns import count_columns, read_columns
 from discreet.data.reading.normal_forms import sql_form
 from discreet.errors import MissingExtra, ParameterError
 
@@ -110,23 +111,13 @@ def normalized(table: Table, backend: ibis.BaseBackend) -> Table:
     """Return the columns of a table in the types that all engines share."""
     place, columns = _described(table, backend)
     written = [(column[0], *_read(column)) for column in columns]
-    selected = ", ".join(f"{expression} AS {_quoted(name)}" for name, expression, _ in written)
-    return ops.SQLQueryResult(
-        f"SELECT {selected} FROM {place}",  # noqa: S608
-        sch.Schema({name: kind for name, _, kind in written}),
-        backend,
-    ).to_expr()
+    return read_columns(place, written, _quoted, backend)
 
 
 def present_values(table: Table, backend: ibis.BaseBackend) -> Table:
     """Return how many stored values are not NULL, for each column in order, as one row."""
     place, columns = _described(table, backend)
-    names = [f"n{number}" for number in range(len(columns))]
-    counts = ", ".join(
-        f"count({_quoted(column[0])}) AS {name}" for column, name in zip(columns, names, strict=True)
-    )
-    schema = sch.Schema(dict.fromkeys(names, dt.int64))
-    return ops.SQLQueryResult(f"SELECT {counts} FROM {place}", schema, backend).to_expr()  # noqa: S608
+    return count_columns(place, [column[0] for column in columns], _quoted, backend)
 
 
 def _described(table: Table, backend: ibis.BaseBackend) -> tuple[str, list[_Described]]:

@@ -23,7 +23,7 @@ Values and logic are those of SQL:
 - `data.language.functions` lists the functions, and says what each means where values are special.
 
 Nodes are plain records that compare by structure, and hide literals when printed, since the
-literals of a request may be sensitive. `data.language.formula` has the operators that users type;
+literals of a request may be sensitive. `data.language.formulas.formula` has the operators that users type;
 `data.facts.type_check` gives an expression its type; `data.language.serialization` writes it as JSON.
 """
 

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import ParameterError
-from discreet.learning.design.row_grid import public_bound
 from discreet.learning.regression.linear_fit import LinearFit, Noise, Units
 from discreet.learning.regression.linear_rows import rows_on_grid
 from discreet.mechanisms.additive.gaussian import Gaussian
@@ -108,15 +107,9 @@ class AdaptiveRidge(Record):
     ) -> None:
         width = whole(columns, "columns", least=1, most=64)
         held = whole(rows, "rows", least=1, most=2**20)
-        steps = 2 * (whole(resolution, "resolution", least=2**4, most=2**16) // 2)
-        units = Units(
-            steps=steps,
-            row_steps=steps - (isqrt(width - 1) // 2 + 1),
-            largest=public_bound(largest, "largest"),
-            response=public_bound(response, "response"),
-        )
+        units = Units.of(width, largest, response, resolution)
         (third_rho, third_mu), guarantee = _thirds(rho, epsilon, delta)
-        half, weight = units.response_steps, units.weight
+        steps, half, weight = units.steps, units.response_steps, units.weight
         squared = held**2 * ((steps * half) ** 2 + half**4 + weight**2)
         moments = Sensitivity(
             l0=width + 2,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import inf, log, sqrt
+from math import inf, isqrt, log, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.array_types import Floats
-from discreet.privacy.rational import Number, confidence_level, float_above, rational
+from discreet.learning.design.row_grid import public_bound
+from discreet.privacy.rational import Number, confidence_level, float_above, rational, whole
 from discreet.records import dataclass
 from discreet.stability.entries import reals
 
@@ -33,6 +34,21 @@ class Units:
     """The length of the longest row."""
     response: Fraction
     """The largest absolute response."""
+
+    @classmethod
+    def of(cls, columns: int, largest: Number, response: Number, resolution: int) -> Units:
+        """Return the grid for public bounds, in an even number of steps up to the resolution.
+
+        Rounding moves each of d entries by half a step at most, so a row by at most ceil(sqrt(d) / 2) steps:
+        so many fewer has the longest row before it.
+        """
+        steps = 2 * (whole(resolution, "resolution", least=2**4, most=2**16) // 2)
+        return cls(
+            steps=steps,
+            row_steps=steps - (isqrt(columns - 1) // 2 + 1),
+            largest=public_bound(largest, "largest"),
+            response=public_bound(response, "response"),
+        )
 
     @property
     def response_steps(self) -> int:

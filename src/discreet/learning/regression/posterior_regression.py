@@ -123,13 +123,7 @@ class PosteriorRegression(Record):
     ) -> None:
         width = whole(columns, "columns", least=1, most=4)
         held = whole(rows, "rows", least=1, most=2**20)
-        steps = 2 * (whole(resolution, "resolution", least=2**4, most=2**16) // 2)
-        units = Units(
-            steps=steps,
-            row_steps=steps - (isqrt(width - 1) // 2 + 1),
-            largest=public_bound(largest, "largest"),
-            response=public_bound(response, "response"),
-        )
+        units = Units.of(width, largest, response, resolution)
         most = min(int(_MOST_POINTS ** (1 / width) + 1e-9), 129)
         across = most if points is None else whole(points, "points", least=3, most=2**14)
         if (points is not None and not across % 2) or across**width > _MOST_POINTS:
@@ -153,7 +147,7 @@ class PosteriorRegression(Record):
             half=half,
             unit=unit,
             step=step,
-            eigenvalue=Laplace(sensitivity=held * steps**2, epsilon=_EIGENVALUE_SHARE * loss, size=1),
+            eigenvalue=Laplace(sensitivity=held * units.steps**2, epsilon=_EIGENVALUE_SHARE * loss, size=1),
             guarantee=PureDP(epsilon=loss, neighbors=ADD_REMOVE_PERSON),
         )
 

@@ -16,13 +16,14 @@ from discreet.mechanisms.admissible.noise import (
     Notion,
     check_budget,
     check_move,
+    stated_epsilon,
 )
 from discreet.noise.elementary import enclose, square_root
 from discreet.noise.enclosure import Enclosure
 from discreet.noise.normal import upper_tail
 from discreet.privacy.guarantees import ApproximateDP, ZeroConcentratedDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
-from discreet.privacy.rational import Number, rational
+from discreet.privacy.rational import Number
 from discreet.records import dataclass
 
 __all__ = ["GaussianNoise"]
@@ -65,11 +66,7 @@ class GaussianNoise(Admissible):
     ) -> ApproximateDP:
         """Return (epsilon, delta) for a shift and a dilation."""
         s, t = check_move(shift, dilation)
-        if epsilon is None:
-            raise ParameterError(
-                "epsilon", "is missing", "a number: approximate noise computes its delta from it"
-            )
-        loss = rational(epsilon, "epsilon", positive=True)
+        loss = stated_epsilon(epsilon)
         s = max(s, _LEAST_SHIFT) if s else s  # a larger shift allows all the same moves
         if loss > LARGEST_BUDGET:
             raise ParameterError("epsilon", "is too large", f"at most {LARGEST_BUDGET}")

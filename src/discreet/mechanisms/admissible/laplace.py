@@ -7,12 +7,12 @@ from math import exp, log
 
 from discreet.errors import ParameterError
 from discreet.mechanisms.admissible.certificates import BITS, exponential_of, short_above, short_below
-from discreet.mechanisms.admissible.noise import Admissible, Notion, check_budget, check_move
+from discreet.mechanisms.admissible.noise import Admissible, Notion, check_budget, check_move, stated_epsilon
 from discreet.noise.elementary import enclose, exponential_minus, log_two, logarithm, square_root
 from discreet.noise.enclosure import Enclosure, exponential
 from discreet.privacy.guarantees import ApproximateDP, PureDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
-from discreet.privacy.rational import Number, rational
+from discreet.privacy.rational import Number
 from discreet.records import dataclass
 
 __all__ = ["LaplaceNoise"]
@@ -54,11 +54,7 @@ class LaplaceNoise(Admissible):
     ) -> ApproximateDP:
         """Return (epsilon, delta) for a shift and a dilation."""
         s, t = check_move(shift, dilation)
-        if epsilon is None:
-            raise ParameterError(
-                "epsilon", "is missing", "a number: approximate noise computes its delta from it"
-            )
-        loss = rational(epsilon, "epsilon", positive=True)
+        loss = stated_epsilon(epsilon)
         if not _within(s, t, loss):
             raise ParameterError("shift", "is too large for this epsilon and dilation", "smaller")
         if t == 0:

@@ -36,6 +36,7 @@ __all__ = [
     "Notion",
     "check_budget",
     "check_move",
+    "stated_epsilon",
 ]
 
 Notion = Literal["pure", "approximate", "concentrated"]
@@ -174,6 +175,15 @@ def check_move(shift: Number, dilation: Number) -> tuple[Fraction, Fraction]:
     if stretched > LARGEST_DILATION:
         raise ParameterError("dilation", "is too large", f"at most {LARGEST_DILATION}")
     return slid, max(stretched, _LEAST_DILATION) if stretched else stretched
+
+
+def stated_epsilon(epsilon: Number | None) -> Fraction:
+    """Return the epsilon at which approximate noise is to compute its delta."""
+    if epsilon is None:
+        raise ParameterError(
+            "epsilon", "is missing", "a number: approximate noise computes its delta from it"
+        )
+    return rational(epsilon, "epsilon", positive=True)
 
 
 def check_budget(notion: Notion, **budget: Number | None) -> tuple[Fraction, ...]:

@@ -8,7 +8,13 @@ from typing import ClassVar
 from discreet.errors import ParameterError
 from discreet.mechanisms.admissible.certificates import BITS, exponential_of, rounded_down, rounded_up
 from discreet.mechanisms.admissible.laplace import LaplaceNoise
-from discreet.mechanisms.admissible.noise import MOST_NOISE_EPSILON, Admissible, check_budget, check_move
+from discreet.mechanisms.admissible.noise import (
+    MOST_NOISE_EPSILON,
+    Admissible,
+    check_budget,
+    check_move,
+    stated_epsilon,
+)
 from discreet.mechanisms.admissible.product import (
     ConcentratedVector,
     StudentVector,
@@ -18,7 +24,7 @@ from discreet.mechanisms.admissible.student import Student
 from discreet.noise.elementary import enclose, exponential_minus
 from discreet.privacy.guarantees import ApproximateDP
 from discreet.privacy.neighbors import ADD_REMOVE_PERSON, Neighbors
-from discreet.privacy.rational import Number, rational
+from discreet.privacy.rational import Number
 from discreet.records import dataclass
 from discreet.stability.vector_profile import SensitivityNorm
 
@@ -59,11 +65,7 @@ class LaplaceVector(VectorNoise):
     ) -> ApproximateDP:
         """Return (epsilon, delta) for a shift and a dilation."""
         s, t = check_move(shift, dilation)
-        if epsilon is None:
-            raise ParameterError(
-                "epsilon", "is missing", "a number: approximate noise computes its delta from it"
-            )
-        loss = rational(epsilon, "epsilon", positive=True)
+        loss = stated_epsilon(epsilon)
         used = min(loss, MOST_NOISE_EPSILON)
         if not self._within(s, t, used):
             raise ParameterError("shift", "is too large for this epsilon and dilation", "smaller")

@@ -13,7 +13,7 @@ from discreet.data import Limits, Relation, Table, col, count
 from discreet.data.facts.limits import declared_limits
 from discreet.data.facts.persons import has_person
 from discreet.data.facts.relation_facts import is_single
-from discreet.data.language.cases import when
+from discreet.data.language.formulas.cases import when
 from discreet.data.language.relations import leftmost, sources_of
 from discreet.errors import ParameterError
 from discreet.privacy.rational import whole

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from discreet.curator import Release, Request
 from discreet.curator.request.request import Part
 from discreet.data import Formula, Relation, count
-from discreet.data.language.cases import when
+from discreet.data.language.formulas.cases import when
 from discreet.data.language.relations import leftmost
 from discreet.mechanisms import Laplace
 from discreet.queries.outputs.base import margin_of, of_several, variance_of

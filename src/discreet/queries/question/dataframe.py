@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from discreet.data import Aggregate, Formula, Relation, Source
 from discreet.data.language.expressions import Column
-from discreet.data.language.other_libraries import GROUPS, ROWS, unknown_word
+from discreet.data.language.formulas.other_libraries import GROUPS, ROWS, unknown_word
 from discreet.data.language.relations import (
     Distinct,
     Equality,

@@ -3,7 +3,7 @@
 All of it is by released values, which are public, so this costs nothing and loses no privacy. Calculations
 with aggregates, HAVING, ORDER BY and LIMIT of a query mean this; they do nothing before noise is added.
 
->>> from discreet.data.language.formula import col
+>>> from discreet.data.language.formulas.formula import col
 >>> order = (Order(column="n", descending=True),)
 >>> after = PostProcessing(having=(col("n") > 2).expression, order=order, limit=1)
 >>> post_processed(after, {"city": ["Taipei", "Oslo", "Rome"], "n": [5, 2, 7]})

@@ -20,7 +20,7 @@ from discreet.data.facts.question_tables import found_once
 from discreet.data.language.column_facts import Columns
 from discreet.data.language.description import describe_expression, describe_relation
 from discreet.data.language.expressions import And, Column, Expression, columns_of
-from discreet.data.language.other_libraries import ANSWER, unknown_word
+from discreet.data.language.formulas.other_libraries import ANSWER, unknown_word
 from discreet.data.language.relations import Derive, Named, Order, Source, Union, leftmost, walk_relation
 from discreet.errors import UnsupportedQuery
 from discreet.queries.question.answer_levels import check_levels

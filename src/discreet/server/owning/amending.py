@@ -21,7 +21,7 @@ from discreet.curator.table_records import amendment, check_relations, checked_t
 from discreet.data import Csv, Table
 from discreet.data.tables.origins import share_origins
 from discreet.errors import LedgerError, ParameterError, RequestRefused
-from discreet.front.declaration import Declaration, TableFacts, declared_in
+from discreet.front.declaring.declaration import Declaration, TableFacts, declared_in
 from discreet.records import dataclass
 from discreet.server.owning.file_changes import (
     budget_text,

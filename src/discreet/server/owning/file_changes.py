@@ -21,7 +21,7 @@ from typing import Any
 
 from discreet.curator.ledger.anchor_file import synchronize
 from discreet.errors import ParameterError, RequestRefused
-from discreet.front.toml_text import number_text
+from discreet.front.declaring.toml_text import number_text
 from discreet.noise.entropy import System
 
 __all__ = ["budget_text", "digest_of", "locked", "put_in_place", "with_budget", "with_table"]

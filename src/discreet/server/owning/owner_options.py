@@ -13,7 +13,7 @@ from pathlib import Path
 
 from discreet.data.reading.csv_format import is_records
 from discreet.errors import ParameterError
-from discreet.front.ledger_place import is_database
+from discreet.front.declaring.ledger_place import is_database
 from discreet.records import dataclass
 
 __all__ = ["OwnerOptions", "is_csv"]

@@ -15,9 +15,9 @@ from discreet.data import Bounds, Limits, PublicTable
 from discreet.errors import ParameterError
 from discreet.front.bill import bill_of
 from discreet.front.curator import Curator
+from discreet.front.declaring.toml_text import bounds_text, limits_text, toml_key
 from discreet.front.shell_words import in_shell
 from discreet.front.suggestions import Suggestion, suggested_by, suggesting_question
-from discreet.front.toml_text import bounds_text, limits_text, toml_key
 from discreet.server.owning.amending import amend_declaration, drafted
 from discreet.server.owning.file_changes import digest_of
 from discreet.server.owning.owner_options import OwnerOptions, is_csv

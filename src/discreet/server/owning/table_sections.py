@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from discreet.data import EACH_ROW, Csv, Schema, Table, Type
 from discreet.errors import ParameterError
-from discreet.front.toml_text import number_text, toml_key, toml_value
+from discreet.front.declaring.toml_text import number_text, toml_key, toml_value
 from discreet.server.owning.owner_options import OwnerOptions, is_csv
 
 __all__ = ["StatedTable", "described", "section_text"]

@@ -12,7 +12,7 @@ from discreet.array_types import Integers
 from discreet.curator.ledger import JsonValue
 from discreet.data.tables.row_facts import RowFact
 from discreet.errors import ParameterError
-from discreet.privacy.events import Event, compose
+from discreet.privacy.events import Event
 from discreet.privacy.rational import Number, whole
 from discreet.synthesis.columns.domain import CodedColumns
 from discreet.synthesis.measuring.column_noises import column_noises
@@ -142,11 +142,7 @@ class Adaptive(Synthesizer):
     @property
     def event(self) -> Event:
         """All columns, and all rounds."""
-        columns = compose([noise.event for noise in self.column_noises])
-        if self.choice is None or self.table_noise is None:
-            return self.with_bought([columns])
-        rounds = [self.choice.event * self.rounds, self.table_noise.event * self.rounds]
-        return self.with_bought([columns, *rounds])
+        return self.with_rounds(self.choice, self.table_noise, self.rounds)
 
     @property
     def sets(self) -> tuple[tuple[int, ...], ...]:

@@ -20,7 +20,7 @@ from discreet.records import Record
 from discreet.synthesis.columns.domain import CodedColumns
 from discreet.synthesis.measuring.exact_tables import CountedRows, ExactTables
 from discreet.synthesis.measuring.stated_rho import StatedRho
-from discreet.synthesis.measuring.steps import TableNoise
+from discreet.synthesis.measuring.steps import TableChoice, TableNoise
 from discreet.synthesis.methods.model_facts import ModelFacts, model_facts
 from discreet.synthesis.models.folding import FoldedModel, JoinedCells, folded_column, folded_measured
 from discreet.synthesis.models.growing_model import GrowingModel
@@ -140,6 +140,13 @@ class Synthesizer(Record, ABC):
             functions=self.facts.functions(measured[many:]),
             order=self.facts.order,
         )
+
+    def with_rounds(self, choice: TableChoice | None, noise: TableNoise | None, rounds: int) -> Event:
+        """Return the laws of all draws, if rounds of a choice and a noisy table come after the columns."""
+        columns = compose([one.event for one in self.column_noises])
+        if choice is None or noise is None:
+            return self.with_bought([columns])
+        return self.with_bought([columns, choice.event * rounds, noise.event * rounds])
 
     def with_bought(self, events: Sequence[Event]) -> Event:
         """Return the laws of the model's draws, and those of mappings that are bought."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.array_types import Floats, Integers
 from discreet.data.tables.row_facts import RowFact
-from discreet.privacy.events import Event, compose
+from discreet.privacy.events import Event
 from discreet.privacy.rational import Number
 from discreet.synthesis.columns.domain import CodedColumns
 from discreet.synthesis.measuring.column_noises import column_noises
@@ -119,11 +119,7 @@ class SpanningTree(Synthesizer):
     @property
     def event(self) -> Event:
         """All columns, all choices, and all chosen pairs."""
-        columns = compose([noise.event for noise in self.column_noises])
-        if self.choice is None or self.pair_noise is None:
-            return self.with_bought([columns])
-        pairs = [self.choice.event * self.edges, self.pair_noise.event * self.edges]
-        return self.with_bought([columns, *pairs])
+        return self.with_rounds(self.choice, self.pair_noise, self.edges)
 
     @property
     def sets(self) -> tuple[tuple[int, ...], ...]:

@@ -16,6 +16,7 @@ from torch import Tensor
 from torch.autograd.graph import GradientEdge, get_gradient_edge
 
 from discreet.learning.deep.uses import RowsUse, Use
+from discreet.learning.deep.watching.graph_walk import place_of, walked_past
 from discreet.learning.deep.watching.layer_calls import NotedCall, WatchedLayer
 
 __all__ = ["chosen_calls"]
@@ -71,9 +72,9 @@ def _inside(whole: NotedCall, calls: list[NotedCall]) -> list[NotedCall]:
     for call in parts:
         for edge in call.edges:
             if edge is not None:
-                places.setdefault(_place(edge), []).append(call)
-    seen = {_place(edge) for edge in whole.before}
-    waiting = [_place(edge) for edge in whole.edges if edge is not None]
+                places.setdefault(place_of(edge), []).append(call)
+    seen = {place_of(edge) for edge in whole.before}
+    waiting = [place_of(edge) for edge in whole.edges if edge is not None]
     found = dict[int, NotedCall]()
     while waiting:
         place = waiting.pop()
@@ -89,34 +90,15 @@ def _identities(call: NotedCall) -> set[int]:
     return {id(value) for value in call.watched.trained.values()}
 
 
-def _place(edge: Any) -> tuple[Any, int]:
-    """Return where an edge of a graph ends."""
-    return edge.node, edge.output_nr
-
-
 def _parents(calls: list[NotedCall], losses: Tensor) -> Parents:
     """Walk the graph of the losses, at layers on to what they were given."""
-    layers = {
-        _place(edge): call for call in calls if not call.loose for edge in call.edges if edge is not None
-    }
-    end = get_gradient_edge(losses)
-    parents: Parents = {end.node: [(None, 0)]}
-    waiting, seen = [_place(end)], set[Any]()
-    while waiting:
-        node, number = waiting.pop()
-        call = layers.get((node, number))
-        mark = node if call is None else (node, number)
-        if mark in seen:
-            continue
-        seen.add(mark)
-        if call is None:
-            read = [(child, place, index) for index, (child, place) in enumerate(node.next_functions)]
-        else:
-            read = [(edge.node, edge.output_nr, 0) for edge in call.before]
-        for child, place, index in read:
+    layers = [call for call in calls if not call.loose]
+    parents: Parents = {get_gradient_edge(losses).node: [(None, 0)]}
+    walk = walked_past([call.edges for call in layers], [call.before for call in layers], losses)
+    for node, read in walk:
+        for index, (child, _) in enumerate(read):
             if child is not None:
-                parents.setdefault(child, []).append((node if call is None else None, index))
-                waiting.append((child, place))
+                parents.setdefault(child, []).append((node, index))
     return parents
 
 

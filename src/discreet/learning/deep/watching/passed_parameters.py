@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from torch import Tensor
-from torch.autograd.graph import get_gradient_edge
 
 from discreet.errors import ParameterError
+from discreet.learning.deep.watching.graph_walk import walked_past
 
 __all__ = ["refuse_passed_parameters"]
 
@@ -33,23 +33,10 @@ def refuse_passed_parameters(
     trained : set of int
         The identities of the trained parameters.
     """
-    layers = {
-        (edge.node, edge.output_nr): call
-        for call, edges in enumerate(returned)
-        for edge in edges
-        if edge is not None
-    }
-    waiting, seen = [_place(get_gradient_edge(losses))], set[Any]()
-    while waiting:
-        node, number = waiting.pop()
-        call = layers.get((node, number))
-        mark = node if call is None else (node, number)
-        if mark in seen:
+    for node, _ in walked_past(returned, given, losses):
+        if node is None:
             continue
-        seen.add(mark)
-        if call is not None:
-            waiting += [_place(edge) for edge in given[call]]
-        elif hasattr(node, "variable"):
+        if hasattr(node, "variable"):
             if id(node.variable) in trained:
                 raise ParameterError(
                     "model",
@@ -64,9 +51,3 @@ def refuse_passed_parameters(
                 "hides layers from the graph of its losses",
                 "torch.utils.checkpoint.checkpoint(…, use_reentrant=False)",
             )
-        else:
-            waiting += [(child, place) for child, place in node.next_functions if child is not None]
-
-
-def _place(edge: Any) -> tuple[Any, int]:
-    return edge.node, edge.output_nr

@@ -20,7 +20,7 @@ from discreet.queries.sql.answers.answer_scope import AnswerScope, StatementTabl
 from discreet.queries.sql.formulas.expressions import unwrapped
 from discreet.queries.sql.syntax.names import same
 from discreet.queries.sql.syntax.refusals import check_parts, refused
-from discreet.queries.sql.tables.join_steps import conjuncts
+from discreet.queries.sql.tables.joins import conjuncts
 from discreet.queries.sql.tables.scope import Field, is_quoted
 
 __all__ = ["AnswerJoins"]

@@ -19,7 +19,7 @@ from sqlglot import exp
 
 from discreet.data import Formula, literal
 from discreet.data.language.expressions import Call, Case, Cast, Compare, Comparison, Expression, When
-from discreet.data.language.formula_methods import moved
+from discreet.data.language.formulas.formula_methods import moved
 from discreet.data.language.functions import FUNCTIONS, ScalarFunction
 from discreet.data.language.functions.temporal import DATE_ADD, DATE_DIFFERENCE, DATE_TRUNC, UNITS
 from discreet.data.language.types import Type

@@ -20,8 +20,8 @@ from discreet.queries.sql.syntax.refusals import check_parts, refused, refused_c
 from discreet.queries.sql.tables.full_joins import full_join, join_under_conditions
 from discreet.queries.sql.tables.in_public_subquery import listed_values, membership_condition, single_column
 from discreet.queries.sql.tables.join_order import Placed, arrange
-from discreet.queries.sql.tables.join_steps import FromItem, JoinKind, JoinStep, StepReader, conjuncts
-from discreet.queries.sql.tables.joins import PublicItem, join_rows
+from discreet.queries.sql.tables.join_steps import FromItem, JoinKind, JoinStep, StepReader
+from discreet.queries.sql.tables.joins import PublicItem, conjuncts, join_rows
 from discreet.queries.sql.tables.literal_rows import literal_item, renamed, table_alias
 from discreet.queries.sql.tables.public_subquery import calculated_item, public_items
 from discreet.queries.sql.tables.scope import Field, Scope, is_quoted

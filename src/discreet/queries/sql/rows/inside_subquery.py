@@ -17,8 +17,8 @@ from discreet.data.facts.persons import Tables
 from discreet.data.language.expressions import Expression
 from discreet.queries.sql.formulas.expressions import unwrapped
 from discreet.queries.sql.syntax.refusals import check_parts, refused
-from discreet.queries.sql.tables.join_steps import JoinStep, conjuncts, owners
-from discreet.queries.sql.tables.joins import PublicItem
+from discreet.queries.sql.tables.join_steps import JoinStep, owners
+from discreet.queries.sql.tables.joins import PublicItem, conjuncts
 from discreet.queries.sql.tables.public_subquery import calculated_item, public_items
 from discreet.queries.sql.tables.scope import Field, FoundColumn, Scope
 from discreet.records import dataclass

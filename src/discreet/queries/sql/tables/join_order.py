@@ -29,8 +29,8 @@ from discreet.queries.question.query import filtered
 from discreet.queries.sql.formulas.expressions import unwrapped
 from discreet.queries.sql.syntax.names import same
 from discreet.queries.sql.syntax.refusals import check_parts, refused
-from discreet.queries.sql.tables.join_steps import FromItem, JoinKind, JoinStep, Using, conjuncts, owners
-from discreet.queries.sql.tables.joins import PublicItem
+from discreet.queries.sql.tables.join_steps import FromItem, JoinKind, JoinStep, Using, owners
+from discreet.queries.sql.tables.joins import PublicItem, conjuncts
 from discreet.queries.sql.tables.key_joins import children_first, meet_by_keys
 from discreet.queries.sql.tables.public_subquery import narrowed_item
 from discreet.queries.sql.tables.scope import Field, Scope, is_quoted

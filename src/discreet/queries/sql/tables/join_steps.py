@@ -22,14 +22,13 @@ from enum import StrEnum
 from sqlglot import exp
 
 from discreet.data.language.types import Type
-from discreet.queries.sql.formulas.expressions import unwrapped
 from discreet.queries.sql.syntax.names import column_named, same
 from discreet.queries.sql.syntax.refusals import check_parts, refused
-from discreet.queries.sql.tables.joins import PublicItem
+from discreet.queries.sql.tables.joins import PublicItem, conjuncts
 from discreet.queries.sql.tables.scope import Field, Scope, ambiguous, is_quoted, preferred
 from discreet.records import dataclass
 
-__all__ = ["FromItem", "JoinKind", "JoinStep", "StepReader", "Using", "conjuncts", "fields_of", "owners"]
+__all__ = ["FromItem", "JoinKind", "JoinStep", "StepReader", "Using", "fields_of", "owners"]
 
 
 class JoinKind(StrEnum):
@@ -298,15 +297,3 @@ def fields_of(rows: Scope | PublicItem) -> tuple[Field, ...]:
 
 def _said(join: exp.Join) -> Iterator[exp.Expression]:
     return iter(()) if join.args.get("on") is None else conjuncts(join.args["on"])
-
-
-def conjuncts(node: exp.Expression) -> Iterator[exp.Expression]:
-    """Yield what a condition says, cut at every AND."""
-    pending = [node]
-    while pending:
-        one = unwrapped(pending.pop())
-        if type(one) is exp.And:
-            check_parts(one, "this", "expression")
-            pending += [one.expression, one.this]
-        else:
-            yield one

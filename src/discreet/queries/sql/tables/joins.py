@@ -28,7 +28,7 @@ from discreet.queries.sql.syntax.refusals import check_parts, refused
 from discreet.queries.sql.tables.scope import Field, Scope, is_quoted
 from discreet.records import dataclass
 
-__all__ = ["PublicItem", "equated_fields", "join_rows", "without_person"]
+__all__ = ["PublicItem", "conjuncts", "equated_fields", "join_rows", "without_person"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,11 +121,12 @@ def equated_fields(join: exp.Join, left: Scope, right: Scope) -> list[tuple[Fiel
         node = exp.Column(this=identifier)
         listed.append((left.field(node), right.field(node)))
     if join.args.get("on") is not None:
-        listed += [_pair(node, left, right) for node in _conjuncts(join.args["on"])]
+        listed += [_pair(node, left, right) for node in conjuncts(join.args["on"])]
     return list(dict.fromkeys(listed))
 
 
-def _conjuncts(node: exp.Expression) -> Iterator[exp.Expression]:
+def conjuncts(node: exp.Expression) -> Iterator[exp.Expression]:
+    """Yield what a condition says, cut at every AND."""
     pending = [node]
     while pending:
         one = unwrapped(pending.pop())

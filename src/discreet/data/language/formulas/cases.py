@@ -8,8 +8,8 @@ Formula(case when age < ? then ? when age < ? then ? else ? end)
 from __future__ import annotations
 
 from discreet.data.language.expressions import Call, Case, When, literal
-from discreet.data.language.formula import Formula
-from discreet.data.language.formula_methods import expression_of_value
+from discreet.data.language.formulas.formula import Formula
+from discreet.data.language.formulas.formula_methods import expression_of_value
 from discreet.data.language.functions import ScalarFunction
 from discreet.data.language.functions.conditional import COALESCE, GREATEST, LEAST
 from discreet.data.language.functions.strings import CONCAT

@@ -7,7 +7,7 @@ import pytest
 
 from discreet.data import Bounds, Dates, Keys, Type
 from discreet.errors import ParameterError
-from discreet.front.typed_values import mapping_in_file, typed_value
+from discreet.front.declaring.typed_values import mapping_in_file, typed_value
 
 DAY = datetime.date(2020, 2, 29)
 

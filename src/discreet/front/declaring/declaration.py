@@ -32,7 +32,7 @@
     day = { dates = { first = 2020-01-01, last = 2024-12-31 } }   # groups by day, month or year
     birthday = { type = "date" }
 
-    [[tables.visits.facts]]          # for synthetic tables: see discreet.front.fact_sections
+    [[tables.visits.facts]]          # for synthetic tables: see discreet.front.declaring.fact_sections
     impossible = { age = { below = 15 }, married = "yes" }
 
     [tables.cities]
@@ -59,9 +59,9 @@ from discreet.data.language.declarations import Declared, Person
 from discreet.data.language.ownership import Through, through
 from discreet.data.tables.row_facts import RowFact
 from discreet.errors import ParameterError
-from discreet.front.fact_sections import read_facts
-from discreet.front.ledger_place import LedgerPlace, is_database
-from discreet.front.sections import Section, parse_toml
+from discreet.front.declaring.fact_sections import read_facts
+from discreet.front.declaring.ledger_place import LedgerPlace, is_database
+from discreet.front.declaring.sections import Section, parse_toml
 from discreet.records import dataclass
 
 __all__ = [

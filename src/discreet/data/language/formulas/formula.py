@@ -15,15 +15,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NoReturn
 
-from discreet.data.language.aggregates import (
-    Aggregate,
-    Aggregated,
-    AggregateFunction,
-    correlation,
-    count,
-    count_persons,
-    covariance,
-)
 from discreet.data.language.description import describe_expression
 from discreet.data.language.expressions import (
     And,
@@ -40,9 +31,18 @@ from discreet.data.language.expressions import (
     Or,
     literal,
 )
-from discreet.data.language.formula_methods import Calculated, expression_of_value
+from discreet.data.language.formulas.aggregates import (
+    Aggregate,
+    Aggregated,
+    AggregateFunction,
+    correlation,
+    count,
+    count_persons,
+    covariance,
+)
+from discreet.data.language.formulas.formula_methods import Calculated, expression_of_value
+from discreet.data.language.formulas.other_libraries import FORMULA, unknown_word
 from discreet.data.language.functions.numeric import MODULO
-from discreet.data.language.other_libraries import FORMULA, unknown_word
 from discreet.errors import ParameterError
 
 __all__ = [

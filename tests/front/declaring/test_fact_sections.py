@@ -6,7 +6,7 @@ import pytest
 
 import discreet as dp
 from discreet.errors import ParameterError
-from discreet.front.declaration import read_declaration
+from discreet.front.declaring.declaration import read_declaration
 from discreet.front.opening import open_file
 from front.declared_clinic import DECLARATION, write_clinic
 

@@ -28,8 +28,8 @@ from decimal import Decimal
 from discreet.data.language.declarations import Declared
 from discreet.data.tables.row_facts import Determined, Impossible, RowFact, checked_facts
 from discreet.errors import ParameterError
-from discreet.front.sections import Section
-from discreet.front.typed_values import mapping_in_file, typed_value
+from discreet.front.declaring.sections import Section
+from discreet.front.declaring.typed_values import mapping_in_file, typed_value
 
 __all__ = ["read_facts"]
 

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.data import Bounds, Limits
-from discreet.front.declaration import declared_in
-from discreet.front.toml_text import bounds_text, limits_text, number_text, toml_key, toml_value
+from discreet.front.declaring.declaration import declared_in
+from discreet.front.declaring.toml_text import bounds_text, limits_text, number_text, toml_key, toml_value
 
 SCALARS = st.one_of(st.text(), st.booleans(), st.integers(-(2**63), 2**63 - 1), st.dates())
 VALUES = st.recursive(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import ParameterError
-from discreet.front.sections import BLANK, Section, parse_toml
+from discreet.front.declaring.sections import BLANK, Section, parse_toml
 
 HERE = Section(Path("clinic.toml"), "tables", "visits")
 

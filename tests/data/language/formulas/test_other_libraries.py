@@ -9,7 +9,7 @@ import re
 import pytest
 
 from discreet.data import col, count
-from discreet.data.language.other_libraries import ANSWER, FORMULA, GROUPS, ROWS
+from discreet.data.language.formulas.other_libraries import ANSWER, FORMULA, GROUPS, ROWS
 from discreet.errors import UnsupportedQuery
 from discreet.queries import TableRequest
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import discreet as dp
-from discreet.front.ledger_place import LedgerPlace, is_database
+from discreet.front.declaring.ledger_place import LedgerPlace, is_database
 
 
 @pytest.mark.parametrize("address", ["postgresql://me:secret@host/ledgers", "postgres://host/x"])

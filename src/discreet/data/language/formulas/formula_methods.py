@@ -30,7 +30,7 @@ from discreet.data.language.types import Type
 from discreet.errors import ParameterError, UnsupportedQuery
 
 if TYPE_CHECKING:
-    from discreet.data.language.formula import Formula
+    from discreet.data.language.formulas.formula import Formula
 
 __all__ = ["Calculated", "expression_of_value", "moved"]
 
@@ -284,6 +284,6 @@ def expression_of_value(value: object) -> Expression:
 
 
 def _formula(expression: Expression) -> Formula:
-    from discreet.data.language.formula import Formula
+    from discreet.data.language.formulas.formula import Formula
 
     return Formula(expression)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from discreet.curator import Budget
 from discreet.data import AUTO, EACH_ROW, Bounds, Dates, Keys, Limits, PublicTable, Type, through
 from discreet.errors import ParameterError
-from discreet.front.declaration import Declaration, PublicFacts, read_declaration
+from discreet.front.declaring.declaration import Declaration, PublicFacts, read_declaration
 from discreet.front.opening import open_file
 from discreet.front.rehearsal import rehearse
 from effort import examples
