@@ -48,7 +48,7 @@ from discreet.learning.deep.watching.model_hooks import ModelHook
 from discreet.learning.deep.watching.passed_parameters import refuse_passed_parameters
 from discreet.learning.deep.watching.trials.call_sequence import CallSequence
 from discreet.learning.deep.watching.trials.mixing_trials import MixingTrials
-from discreet.learning.deep.watching.trials.separate_examples import reached_in_order
+from discreet.learning.deep.watching.trials.separate_examples import are_kept_apart
 from discreet.learning.deep.watching.whole_modules import (
     refuse_mixing_inside,
     tensors_of,
@@ -238,11 +238,11 @@ class Book:
 
     def _look(self, calls: list[NotedCall], losses: Tensor, weights: Tensor, asked: set[int]) -> None:
         """Look at whether losses mix examples: at their graph, and in some batches by trials."""
-        reached = reached_in_order(calls, losses)
-        if not self._trials.is_due(weights, is_proven=reached is not None):
+        is_proven = are_kept_apart(calls, losses)
+        if not self._trials.is_due(weights, is_proven=is_proven):
             return
-        if reached is not None and not _has_room(losses):
-            self._trials.note_proof(reached)
+        if is_proven and not _has_room(losses):
+            self._trials.note_proof({call.watched.name for call in calls})
             return
         refuse_mixing_inside(calls, len(losses), self._shards.whole)
         self._trials.try_out(_edges_of(calls), losses, weights, asked, first_of_two_passes)

@@ -129,12 +129,12 @@ class MixingTrials:
         hand_over_slopes([edges for _, edges in calls], some, asked, check, backward)
         self._note(told)
 
-    def note_proof(self, reached: set[str]) -> None:
-        """Count a batch as tried out whose graph keeps examples apart on all ways to these layers."""
+    def note_proof(self, layers: set[str]) -> None:
+        """Count a batch with these layers as tried out: its graph keeps examples apart."""
         if not self._is_half_done:
             self._begin_pair()
-        self._reached |= reached
-        self._note(reached)
+        self._reached |= layers
+        self._note(layers)
 
     def _begin_pair(self) -> None:
         self._pairs, self._last, self._next = self._pairs + 1, self._step, 1 << self._step.bit_length()

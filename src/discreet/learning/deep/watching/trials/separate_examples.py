@@ -17,23 +17,24 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from torch import Tensor
-from torch.autograd.graph import get_gradient_edge
 
+from discreet.learning.deep.watching.graph_walk import walked_past
 from discreet.learning.deep.watching.layer_calls import NotedCall
 
-__all__ = ["reached_in_order"]
+__all__ = ["are_kept_apart"]
 
 Shape: TypeAlias = tuple[int, ...]
 _Keeps: TypeAlias = Callable[[Any, list[Shape], list[Shape | None], int], bool]
 """Takes an operation, the shapes of what it returned, the shapes of what it was given, None for what has no
 gradient, and the number of examples, and returns whether it keeps the order."""
 
+_LEAF = "torch::autograd::AccumulateGrad"
 _KIND = re.compile(r"Backward\d*$")
 _WRAPPED = 1 << 63  # axes that are counted from the end are stored without their sign, in 64 bits
 
 
-def reached_in_order(calls: Sequence[NotedCall], losses: Tensor) -> set[str] | None:
-    """Return the names of the layers that losses reach, if examples are kept apart on all ways to them.
+def are_kept_apart(calls: Sequence[NotedCall], losses: Tensor) -> bool:
+    """Say whether the graph of the losses proves that no loss has a gradient at other examples.
 
     Parameters
     ----------
@@ -41,43 +42,21 @@ def reached_in_order(calls: Sequence[NotedCall], losses: Tensor) -> set[str] | N
         The recorded calls of layers.
     losses : tensor
         One for each example.
-
-    Returns
-    -------
-    set of str or None
-        None if an operation is not known to keep examples apart.
     """
-    layers = {(edge.node, edge.output_nr): call for call in calls for edge in call.edges if edge is not None}
-    end, seen, reached = get_gradient_edge(losses), set[Any](), set[str]()
-    places = [(end.node, end.output_nr)]
-    while places:
-        place = places.pop()
-        node, call = place[0], layers.get(place)
-        mark = node if call is None else place
-        if mark in seen:
-            continue
-        seen.add(mark)
-        if call is not None:
-            if call.watched.rule is None:
-                return None
-            reached.add(call.watched.name)
-            places += [(edge.node, edge.output_nr) for edge in call.before]
-        elif not hasattr(node, "variable"):
-            if not _keeps_order(node, len(losses)):
-                return None
-            places += [(child, number) for child, number in node.next_functions if child is not None]
-    return reached
+    if any(call.watched.rule is None for call in calls):
+        return False
+    walk = walked_past([call.edges for call in calls], [call.before for call in calls], losses)
+    return all(
+        node is None or node.name() == _LEAF or _keeps_order(node, read, len(losses)) for node, read in walk
+    )
 
 
-def _keeps_order(node: Any, examples: int) -> bool:
+def _keeps_order(node: Any, read: Sequence[tuple[Any, int]], examples: int) -> bool:
     keeps = _KNOWN.get(_KIND.sub("", node.name()))
     if keeps is None:
         return False
     returned = [tuple(one.shape) for one in node._input_metadata]
-    given = [
-        None if child is None else tuple(child._input_metadata[number].shape)
-        for child, number in node.next_functions
-    ]
+    given = [None if child is None else tuple(child._input_metadata[number].shape) for child, number in read]
     return keeps(node, returned, given, examples)
 
 
