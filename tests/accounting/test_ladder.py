@@ -96,6 +96,24 @@ def test_steps_with_a_delta_of_their_own():
     assert run["renyi"].delta == 1e-4
 
 
+def test_steps_that_only_fail_now_and_then_add_their_delta_to_every_theorem():
+    step = events.PoissonSampled(events.Gaussian(noise_multiplier=4), rate=0.01)
+    plain, failing = (
+        ladder(run, 1e-5, tight=lambda event, delta: 0.0)
+        for run in (step * 100, (step + events.Approximate(epsilon=0, delta=1e-9)) * 100)
+    )
+    assert [row.name for row in failing] == [row.name for row in plain]
+    for one, other in zip(plain, failing, strict=True):
+        if one.name in {"renyi", "tight"}:
+            assert other.delta == one.delta == 1e-5
+            assert other.epsilon >= one.epsilon
+        else:
+            assert other.epsilon == one.epsilon
+            assert one.delta + 1e-7 <= other.delta <= (one.delta + 1e-7) * (1 + 1e-12)
+    alone = ladder(events.Approximate(epsilon=0, delta=1e-9) * 10, 1e-5, tight=lambda event, delta: 0.0)
+    assert alone["basic"].delta == pytest.approx(1e-8)
+
+
 @pytest.mark.parametrize("delta", [0, 1, -1, math.nan])
 def test_bad_delta(delta):
     with pytest.raises(ParameterError, match=r"^delta "):

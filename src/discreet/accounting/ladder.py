@@ -15,6 +15,8 @@ The lecture's example is DP-SGD with noise multiplier 4, sampling rate 0.01, 10,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from fractions import Fraction
 from math import inf
 from typing import TYPE_CHECKING, SupportsFloat
 
@@ -138,11 +140,27 @@ def ladder(event: Event, delta: float, tight: Callable[..., SupportsFloat] | Non
         delta=delta,
         method="Rényi curve, optimal conversion",
     )
-    rows = [*_by_steps(parts, delta), *_by_moments(parts, delta), best]
+    steps, failure = _apart(parts)
+    found = [*_by_steps(steps, delta), *_by_moments(steps, delta)]
+    rows = [*(replace(row, delta=min(1.0, row.delta + failure)) for row in found), best]
     rows.sort(key=lambda row: row.epsilon, reverse=True)
     last = _tight(event, delta, tight)
     rows.append(Rung(name="tight", epsilon=last, delta=delta, method="laws of the losses, composed"))
     return Ladder(rows=tuple(rows), run=repr(event), delta=delta, neighbors=event.neighbors)
+
+
+def _apart(parts: tuple[tuple[Event, int], ...]) -> tuple[tuple[tuple[Event, int], ...], float]:
+    """Return the steps without those that only fail now and then, and the delta of all of those together.
+
+    A step that is (0, delta)-private adds delta to whatever the others are (basic composition).
+    """
+    steps, chance = list[tuple[Event, int]](), Fraction(0)
+    for part, times in parts:
+        if isinstance(part, events.Approximate) and part.epsilon == 0:
+            chance += times * part.delta
+        else:
+            steps.append((part, times))
+    return (tuple(steps), float_above(chance)) if steps else (parts, 0.0)
 
 
 def _by_steps(parts: tuple[tuple[Event, int], ...], delta: float) -> list[Rung]:

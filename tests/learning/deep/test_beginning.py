@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 from torch import distributed, nn
@@ -9,6 +10,7 @@ from torch.utils.data import Subset, TensorDataset
 
 from discreet.errors import ParameterError
 from discreet.learning.deep.beginning import batch_reader, begin, opened_record
+from discreet.learning.deep.clipping import FlatClipping
 from discreet.learning.deep.plan import TrainingPlan
 
 
@@ -72,6 +74,45 @@ def test_ids_that_name_nobody_are_refused_with_a_mend(make):
     assert begun(people=[*people[:9], "somebody"]).population == 1
 
 
+def read_in(reader):
+    """How many batches a step without anybody has, and of which size."""
+    rows, places = reader
+    found = list(rows.batches(*places.put(np.zeros(0, np.int64), np.zeros(0))))
+    return len(found), len(found[0].weights)
+
+
+@pytest.mark.parametrize(
+    ("batch", "population", "examples", "expected"),
+    [
+        (256, 60_000, 1, (6, 64)),
+        (64, 60_000, 1, (4, 32)),
+        (4096, 10**6, 1, (9, 512)),
+        (100, 1000, 4, (8, 88)),
+    ],
+)
+def test_batches_have_hardly_more_places_than_are_needed(batch, population, examples, expected):
+    plan = TrainingPlan(
+        batch=batch,
+        population=population,
+        steps=2000,
+        epsilon=3,
+        delta=1e-5,
+        size=10,
+        clipping=FlatClipping(1.0),
+        examples=examples,
+    )
+    data = (torch.zeros(10, 3),)
+    stated = {"physical": None, "collate": None, "blank": None}
+    batches, size = read_in(batch_reader(data, plan, population, **stated))
+    assert plan.places <= batches * size < plan.places + 8 * batches
+    assert (batches, size) == expected
+
+
+def test_people_of_a_process_are_those_it_has_unless_a_bound_is_stated():
+    assert begun().own == 10
+    assert begun(population=100).own == 100
+
+
 def test_batches_suit_the_plan():
     found = begun()
     plan = TrainingPlan(
@@ -84,8 +125,10 @@ def test_batches_suit_the_plan():
         clipping=found.clipping,
     )
     data = (torch.zeros(10, 3),)
-    assert batch_reader(data, plan, None, None, None)._size == 32
-    assert batch_reader(data, plan, 3, None, None)._size == 3
+    stated = {"physical": None, "collate": None, "blank": None}
+    assert read_in(batch_reader(data, plan, 10, **stated)) == (1, 16)
+    assert read_in(batch_reader(data, plan, 10, **stated | {"physical": 3})) == (4, 3)
+    assert read_in(batch_reader(data, plan, 0, **stated)) == (1, 8)
     with pytest.raises(ParameterError, match="charged"):
         opened_record(7, plan, found.processes).__enter__()
     with opened_record(None, plan, found.processes) as opened:

@@ -113,12 +113,18 @@ def test_an_example_that_is_not_finite_counts_as_zero_and_is_named(bad):
     assert (total.steps() == summed(parameters, good, [1, 1, 0, 1], FlatClipping(0.7)).steps()).all()
 
 
-def test_padding_counts_for_nothing_whatever_it_holds():
-    rows = torch.ones(4, 3)
-    rows[3] = float("nan")
-    total = summed([torch.zeros(3)], [[RowsUse(rows)]], [1, 1, 1, 0], FlatClipping(0.7))
-    only = summed([torch.zeros(3)], [[RowsUse(rows[:3])]], [1, 1, 1], FlatClipping(0.7))
+@pytest.mark.parametrize("held", [float("nan"), float("inf"), 1e30, 5.0, 0.0])
+@pytest.mark.parametrize(
+    ("size", "make"), [(3, RowsUse), (9, lambda rows: OuterUse(rows[:, None], rows[:, None]))]
+)
+def test_padding_counts_for_nothing_whatever_it_holds(held, size, make):
+    """Wherever it is."""
+    rows = torch.ones(5, 3)
+    rows[1] = rows[4] = held
+    total = summed([torch.zeros(size)], [[make(rows)]], [1, 0, 1, 1, 0], FlatClipping(0.7))
+    only = summed([torch.zeros(size)], [[make(torch.ones(3, 3))]], [1, 1, 1], FlatClipping(0.7))
     assert (total.steps() == only.steps()).all()
+    assert (total.steps() != 0).all()
 
 
 def test_zero_gradients_and_no_examples_give_noise_alone():

@@ -7,11 +7,12 @@ from fractions import Fraction
 
 import pytest
 
+from accounting.formulas.test_binomial_tail import exact_tail
 from discreet.accounting import epsilon
 from discreet.errors import ParameterError
 from discreet.learning.deep.clipping import AdaptiveClipping, FlatClipping
 from discreet.learning.deep.epoch_plan import EpochPlan
-from discreet.privacy.events import Gaussian
+from discreet.privacy.events import Approximate, Gaussian
 
 
 def plan(**options):
@@ -31,8 +32,23 @@ def plan(**options):
 def test_the_run_keeps_its_promise_and_hardly_more(epochs, target):
     made = plan(epochs=epochs, epsilon=target)
     assert 0.999 * target < epsilon(made.event, delta=1e-5).upper <= target
-    simple = epsilon(Gaussian(noise_multiplier=made.noise_multiplier) * epochs, delta=1e-5).upper
+    assert made.overflow == made.delta / (2**10 * epochs)
+    left = made.delta - epochs * made.overflow
+    simple = epsilon(Gaussian(noise_multiplier=made.noise_multiplier) * epochs, delta=left).upper
     assert epsilon(made.event, delta=1e-5).upper == pytest.approx(simple, rel=1e-6)
+
+
+def test_places_are_enough_for_a_step_but_for_the_chance_that_is_charged():
+    made = plan(examples=2)
+    assert exact_tail(999, made.places // 2, Fraction(1, 16)) <= made.overflow
+    assert exact_tail(999, made.places // 2 - 1, Fraction(1, 16)) > made.overflow
+    assert str(made.overflow) == made.to_object()["overflow"]
+
+
+def test_an_epoch_of_one_step_has_a_place_for_everybody():
+    made = plan(steps_per_epoch=1)
+    assert (made.places, made.overflow) == (1000, 0)
+    assert made.event_of_charge == made._noise
 
 
 def test_the_sensitivity_is_that_of_all_steps_that_a_part_reaches():
@@ -42,8 +58,10 @@ def test_the_sensitivity_is_that_of_all_steps_that_a_part_reaches():
     assert wide.variance / wide.squared_sensitivity == pytest.approx(
         one.variance / one.squared_sensitivity, rel=1e-12
     )
-    assert wide.event_of_charge.squared_mu == Fraction(wide.squared_sensitivity, wide.variance)
-    assert wide.event_of_charge.size == 400
+    (failure, _), (noise, _) = wide.event_of_charge.parts
+    assert noise.squared_mu == Fraction(wide.squared_sensitivity, wide.variance)
+    assert noise.size == 400
+    assert failure == Approximate(epsilon=0, delta=wide.overflow)
 
 
 def test_numbers_of_steps_and_people():

@@ -56,13 +56,40 @@ class Stream(IterableDataset):
         yield torch.zeros(1)
 
 
-def test_batches_have_one_size_and_the_last_is_padded():
+def test_batches_have_one_size_and_padding_where_nobody_is():
     rows = ExampleRows((torch.arange(10) + 1, torch.ones(10, 2)), 4)
-    batches = list(rows.batches(np.array([0, 3, 4, 8, 9]), np.full(5, 0.5)))
-    assert [batch.rows[0].tolist() for batch in batches] == [[1, 4, 5, 9], [10, 0, 0, 0]]
-    assert [batch.weights.tolist() for batch in batches] == [[0.5] * 4, [0.5, 0, 0, 0]]
+    places, weights = np.array([-1, 3, 0, -1, 9, 8]), np.array([0, 0.5, 0.5, 0, 0.5, 1])
+    batches = list(rows.batches(places, weights))
+    assert [batch.rows[0].tolist() for batch in batches] == [[0, 4, 1, 0], [10, 9, 0, 0]]
+    assert [batch.rows[1][:, 1].tolist() for batch in batches] == [[0, 1, 1, 0], [1, 1, 0, 0]]
+    assert [batch.weights.tolist() for batch in batches] == [[0, 0.5, 0.5, 0], [0.5, 1, 0, 0]]
     assert [batch.is_last for batch in batches] == [False, True]
-    assert batches[1].places.tolist() == [9]
+    assert [batch.places.tolist() for batch in batches] == [[-1, 3, 0, -1], [9, 8, -1, -1]]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        bool,
+        np.uint8,
+        np.int16,
+        np.uint16,
+        np.uint32,
+        np.uint64,
+        np.int64,
+        np.float16,
+        np.float64,
+        np.complex64,
+    ],
+)
+def test_columns_of_every_type_are_read_and_left_blank(kind):
+    """The first row, which is read in the place of blanks and not shown, is no number where there is one."""
+    column = np.arange(6).reshape(3, 2).astype(kind)
+    column[0] = np.nan if np.dtype(kind).kind in "fc" else 1
+    (batch,) = ExampleRows(column, 4).batches(np.array([-1, 2, -1, 1]), np.ones(4))
+    assert np.array_equal(batch.rows.numpy(), np.stack([0 * column[1], column[2], 0 * column[1], column[1]]))
+    assert batch.rows.numpy().dtype == column.dtype
+    assert not ExampleRows(column, 4).blanks().numpy().any()
 
 
 @pytest.mark.parametrize(
@@ -78,7 +105,8 @@ def test_batches_of_padding_follow_until_there_are_as_many_as_stated(people, own
         min(4, max(0, people - 4 * place)) for place in range(all_batches)
     ]
     assert all(batch.rows[0][batch.weights == 0].sum() == 0 for batch in batches)
-    assert [place for batch in batches for place in batch.places.tolist()] == places.tolist()
+    found = [place for batch in batches for place in batch.places.tolist()]
+    assert found == [*places.tolist(), *[-1] * (4 * all_batches - people)]
 
 
 def test_an_empty_step_has_one_batch_of_padding():
@@ -89,9 +117,9 @@ def test_an_empty_step_has_one_batch_of_padding():
 
 
 def test_examples_of_any_shape_are_read():
-    (batch,) = ExampleRows(Named(), 4, blank=BLANK).batches(np.array([2, 6]), np.ones(2))
-    assert batch.rows["label"].tolist() == [3, 7, 0, 0]
-    assert batch.rows["pixels"][:, 0].tolist() == [3, 7, 0, 0]
+    (batch,) = ExampleRows(Named(), 4, blank=BLANK).batches(np.array([-1, 6, -1, 2]), np.ones(4))
+    assert batch.rows["label"].tolist() == [0, 7, 0, 3]
+    assert batch.rows["pixels"][:, 0].tolist() == [0, 7, 0, 3]
     assert batch.rows["extra"].sum() == 6
 
 
@@ -249,16 +277,15 @@ def subsets():
 
 @pytest.mark.parametrize("data", subsets(), ids=["nested", "split", "range", "tensor"])
 def test_a_subset_of_columns_is_read_as_columns(data):
-    places = np.array([2, 0])
-    (batch,) = ExampleRows(data, 4).batches(places, np.ones(2))
+    (batch,) = ExampleRows(data, 4).batches(np.array([2, -1, 0, -1]), np.ones(4))
     assert length_of(data) == len(data)
-    examples = [data[int(place)] for place in places]
+    examples = [data[2], data[0]]
     if isinstance(examples[0], tuple):
         for column, values in enumerate(batch.rows):
-            assert torch.equal(values[:2], torch.stack([one[column] for one in examples]))
-            assert not values[2:].any()
+            assert torch.equal(values[::2], torch.stack([one[column] for one in examples]))
+            assert not values[1::2].any()
     else:
-        assert batch.rows.tolist() == [*map(int, examples), 0, 0]
+        assert batch.rows.tolist() == [int(examples[0]), 0, int(examples[1]), 0]
 
 
 def test_data_sets_that_read_in_a_way_of_their_own_are_asked():

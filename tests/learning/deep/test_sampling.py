@@ -1,10 +1,10 @@
-"""People take part independently, with the stated probability, and weigh 1 with all their examples."""
+"""People take part independently, weigh 1 with all their examples, and stand in places of a uniform law."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, permutations, product
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,8 @@ import torch
 from scipy import stats
 
 from discreet.errors import ParameterError
-from discreet.learning.deep.sampling import PeopleSampler, SlotSampler
+from discreet.learning.deep.sampling import PeopleSampler, SecretPlaces, SlotSampler
+from discreet.noise import Source, using
 from significance import FALSE_ALARM
 
 
@@ -148,3 +149,81 @@ def test_times_with_a_zone_are_ids_and_mappings_are_not():
     for people in ({0: "a", 1: "b", 2: "a"}, {"a", "b", "c"}):
         with pytest.raises(ParameterError, match="mapping or a set"):
             PeopleSampler(3, people, 2)
+
+
+class Scripted(Source):
+    """Gives out stated words, and fails when there are no more."""
+
+    def __init__(self, *drawn):
+        self._drawn = iter(drawn)
+
+    def words(self, size):
+        found = np.array(next(self._drawn), np.uint64)
+        assert len(found) == size
+        return found
+
+
+def every_way(examples, places):
+    """Where examples are under every list of different words: how often each way of putting them occurs."""
+    found = {}
+    for words in product(range(places), repeat=places):
+        if len(set(words)) == places:
+            with using(Scripted(words)):
+                filled, _ = SecretPlaces(places, places).put(np.array(examples), np.ones(len(examples)))
+            way = tuple(filled.tolist().index(one) for one in examples)
+            found[way] = found.get(way, 0) + 1
+    return found
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 4])
+def test_every_way_of_putting_examples_into_places_is_equally_likely(count):
+    found = every_way(range(10, 10 + count), 4)
+    assert set(found) == set(permutations(range(4), count))
+    assert len(set(found.values())) == 1
+
+
+@pytest.mark.parametrize("person", [0, 1, 2])
+def test_places_of_the_others_have_the_same_law_with_and_without_a_person(person):
+    """A uniform injection restricted to some is one. In the order of the data it would not be."""
+    everybody = [10, 11, 12]
+    others = [one for place, one in enumerate(everybody) if place != person]
+    restricted = {}
+    for way, often in every_way(everybody, 4).items():
+        kept = tuple(place for rank, place in enumerate(way) if rank != person)
+        restricted[kept] = restricted.get(kept, 0) + often
+    assert restricted == every_way(others, 4)
+
+
+def test_words_that_are_equal_are_drawn_anew():
+    with using(Scripted([7, 3, 7], [5, 9, 5], [2, 0, 1])):
+        filled, weights = SecretPlaces(3, 3).put(np.array([4, 6]), np.array([1.0, 0.5]))
+    assert filled.tolist() == [-1, 4, 6]
+    assert weights.tolist() == [0, 1, 0.5]
+
+
+@pytest.mark.statistical
+def test_places_are_uniform():
+    counts, places = np.zeros((3, 3)), SecretPlaces(3, 3)
+    for _ in range(3000):
+        filled, _ = places.put(np.array([0, 1]), np.ones(2))
+        counts[filled.tolist().index(0), filled.tolist().index(1)] += 1
+    assert np.trace(counts) == 0
+    assert stats.chisquare(counts[~np.eye(3, dtype=bool)]).pvalue > FALSE_ALARM
+
+
+@pytest.mark.parametrize(("places", "size", "expected"), [(9, 4, 12), (8, 4, 8), (1, 4, 4), (0, 4, 4)])
+def test_a_step_has_as_many_places_whoever_was_drawn(places, size, expected):
+    secret = SecretPlaces(places, size)
+    for count in range(expected + 1):
+        examples, weights = np.arange(count) + 50, np.arange(count) + 1.0
+        filled, weight = secret.put(examples, weights)
+        assert len(filled) == len(weight) == expected
+        assert sorted(filled[filled >= 0].tolist()) == examples.tolist()
+        assert (weight == np.where(filled >= 0, filled - 49, 0)).all()
+
+
+@pytest.mark.parametrize("count", [9, 12, 13])
+def test_nobody_is_left_out_when_there_are_more_examples_than_places(count):
+    filled, weights = SecretPlaces(8, 4).put(np.arange(count), np.ones(count))
+    assert len(filled) == -(-count // 4) * 4
+    assert sorted(filled[weights > 0].tolist()) == list(range(count))

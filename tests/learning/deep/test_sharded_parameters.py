@@ -14,6 +14,8 @@ from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
 from torch.distributed.tensor import DTensor, Shard, distribute_tensor
 
 from discreet.errors import ParameterError
+from discreet.learning.deep.clipping import FlatClipping
+from discreet.learning.deep.plan import TrainingPlan, places_of
 from discreet.learning.deep.processes import Processes
 from discreet.learning.deep.sharded_parameters import UNSHARDED, ShardedParameters, own_part
 from discreet.noise import replay
@@ -102,6 +104,12 @@ def test_all_processes_take_as_many_batches_as_the_one_with_the_most_people(foun
     for kind in SAME:
         assert first[kind, True]["batches"] == second[kind, True]["batches"] == first[kind, False]["batches"]
         assert second[kind, False]["batches"] < first[kind, False]["batches"]
+    plan = TrainingPlan(
+        batch=20, population=60, steps=6, epsilon=8, delta=1e-5, size=1, clipping=FlatClipping(1.0)
+    )
+    for people, one in ((57, first), (3, second)):
+        places = places_of(people, 1, plan.rate, plan.overflow)
+        assert one["noise", False]["batches"] == 6 * -(-places // 4)
 
 
 @pytest.mark.slow

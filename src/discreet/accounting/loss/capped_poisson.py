@@ -10,22 +10,19 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
-from math import exp, log, log1p
 
 import numpy as np
 
+from discreet.accounting.formulas.binomial_tail import binomial_tail
 from discreet.accounting.loss.law import AtomicLoss, LossLaw
 from discreet.accounting.loss.pair import BoundedPair, Pair, Side, pair_of
 from discreet.accounting.loss.poisson_sampled import rate_as_float, sampled_pair
 from discreet.errors import ParameterError
 from discreet.privacy import events
 from discreet.privacy.events import group
-from discreet.privacy.rational import float_above
 from discreet.records import dataclass
 
 __all__ = ["SideBySidePair", "full_chance"]
-
-_TERMS = 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,26 +64,8 @@ def _atoms(pair: Pair, direction: int, side: Side, cells: int) -> AtomicLoss:
 
 
 def full_chance(event: events.CappedPoissonSampled) -> float:
-    """Bound the probability that at least `most` of the other units are in the sample, from above.
-
-    From the largest term on, each is at most this many times the one before: the last of those summed bounds
-    the rest by a geometric series.
-    """
-    others, most, rate = event.population - 1, event.most, float_above(event.rate)
-    if not event.is_capped:
-        return 0.0
-    if rate >= 1 or (others - most) * rate >= (most + 1) * (1 - rate):
-        return 1.0
-    from scipy.special import gammaln
-
-    logs = gammaln([others + 1.0, most + 1.0, others - most + 1.0])
-    exponent = logs[0] - logs[1] - logs[2] + most * log(rate) + (others - most) * log1p(-rate)
-    rounding = 1e-11 + 4e-15 * float(np.abs(logs).sum() - others * log1p(-rate) - most * log(rate))
-    steps = np.arange(1.0, min(others - most, _TERMS) + 1)
-    ratios = (others - most - steps + 1) / (most + steps) * (rate / (1 - rate))
-    terms = np.cumprod(ratios)
-    rest = terms[-1] * ratios[-1] / (1 - ratios[-1]) if len(steps) else 0.0
-    return min(1.0, exp(exponent + rounding) * (1 + float(terms.sum()) + float(rest)))
+    """Bound the probability that at least `most` of the other units are in the sample, from above."""
+    return binomial_tail(event.population - 1, event.most, Fraction(event.rate))
 
 
 @pair_of.register

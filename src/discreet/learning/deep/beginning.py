@@ -21,9 +21,9 @@ from discreet.learning.deep.example_rows import ExampleRows, has_repeats, length
 from discreet.learning.deep.home_process import HomeProcess
 from discreet.learning.deep.journal import Journal
 from discreet.learning.deep.optimizer import PrivateOptimizer
-from discreet.learning.deep.plan import TrainingPlan
+from discreet.learning.deep.plan import TrainingPlan, places_of
 from discreet.learning.deep.processes import Processes
-from discreet.learning.deep.sampling import PeopleSampler
+from discreet.learning.deep.sampling import PeopleSampler, SecretPlaces
 from discreet.learning.deep.sharded_parameters import ShardedParameters
 from discreet.learning.deep.step_parts import DrawStep, ReleaseStep, StepRecord
 from discreet.learning.deep.watching.mixing import check_modules
@@ -45,6 +45,8 @@ class Beginning:
     shards: ShardedParameters
     sampler: PeopleSampler
     population: int
+    own: int
+    """A public bound on the number of people of this process."""
     examples: int
     size: int
     clipping: Clipping
@@ -100,6 +102,7 @@ def begin(
         shards=shards,
         sampler=sampler,
         population=everybody if population is None else population,
+        own=sampler.people if population is None else population,
         examples=held,
         size=size_of(model),
         clipping=clipping,
@@ -121,16 +124,25 @@ def device_of(model: nn.Module) -> torch.device:
 def batch_reader(
     data: Any,
     plan: TrainingPlan | EpochPlan,
+    people: int,
+    *,
     physical: int | None,
     collate: Callable[[list[Any]], Any] | None,
     blank: Any,
-) -> ExampleRows:
-    """Return the reader of batches, of a size that suits the plan unless it is stated."""
+) -> tuple[ExampleRows, SecretPlaces]:
+    """Return the reader of batches, and the places of a step in them, which are for so many people.
+
+    The size of a batch, unless it is stated, is one with which as few batches as a usual size allows have
+    hardly more places than are needed.
+    """
+    places = places_of(people, plan.examples, plan.rate, plan.overflow)
     usual = min(512, max(32, 8 * round(float(plan.batch) * plan.examples / 32)))
-    size = usual if physical is None else whole(physical, "physical", least=2)
+    batches = max(1, -(-places // usual))
+    fitting = max(8, 8 * -(-places // (8 * batches)))
+    size = fitting if physical is None else whole(physical, "physical", least=2)
     if plan.population * plan.examples > size * _MOST_BATCHES:
         raise ParameterError("physical", "is so small that a step may have over 2^20 batches", "larger")
-    return ExampleRows(data, size, collate, blank)
+    return ExampleRows(data, size, collate, blank), SecretPlaces(places, size)
 
 
 @contextmanager
@@ -150,14 +162,17 @@ def opened_record(
         raise
 
 
-def at_home(draw: DrawStep, release: ReleaseStep) -> tuple[DrawStep, ReleaseStep]:
-    """Return both so that they are refused in a fork of this process, which would go on from a copy."""
+def at_home(draw: DrawStep, places: SecretPlaces, release: ReleaseStep) -> tuple[DrawStep, ReleaseStep]:
+    """Return a draw, with the places of its examples, and a release, both for this process alone.
+
+    They are refused in a fork of it, which would go on from a copy.
+    """
     home = HomeProcess()
 
     @wraps(draw)
     def draw_here(step: int) -> tuple[Integers, Floats]:
         home.check()
-        return draw(step)
+        return places.put(*draw(step))
 
     @wraps(release)
     def release_here(total: Any, bound: float, step: int) -> tuple[list[Tensor], float, bool]:

@@ -88,8 +88,8 @@ class ClippedSum:
         kept = weights > 0
         norms = [_norms([uses[place] for place in group], weights) for group in self._groups]
         finite = torch.stack(norms).isfinite().all(0)
-        if not (finite & kept).all():  # padding may hold anything
-            uses = [[use.without(finite & kept) for use in found] for found in uses]
+        if not finite.all():  # 0 times infinity is not 0; padding of a finite norm has the factor 0
+            uses = [[use.without(finite) for use in found] for found in uses]
         for group, norm in zip(self._groups, norms, strict=True):
             factors = self._plan.clipping.factors(norm, len(self._groups), bound)
             factors = torch.where(finite & kept, factors * weights, 0.0)

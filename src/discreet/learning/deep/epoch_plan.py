@@ -9,7 +9,13 @@ from functools import lru_cache
 from discreet.errors import ParameterError
 from discreet.learning.deep.clipping import AdaptiveClipping, Clipping
 from discreet.learning.deep.correlation import chosen_band, prefix_error, root_coefficients
-from discreet.learning.deep.plan import multiplier_between, sensitivity_in_steps
+from discreet.learning.deep.plan import (
+    multiplier_between,
+    overflow_of,
+    places_of,
+    sensitivity_in_steps,
+    with_failure,
+)
 from discreet.noise.geometric import LARGEST_SCALE
 from discreet.privacy.events import Event, Gaussian, RoundedGaussian
 from discreet.privacy.rational import Number, float_below, probability, rational, whole
@@ -41,8 +47,9 @@ class EpochPlan(Record):
 
     Guarantee
     ---------
-    (epsilon, delta) for adding or removing a person with all examples. An epoch is one Gaussian mechanism
-    (proof: docs/proofs/correlated_gradients.md).
+    (epsilon, delta) for adding or removing a person with all examples. An epoch is one Gaussian mechanism,
+    but for a chance of `overflow` that others leave no place for this person (proof:
+    docs/proofs/correlated_gradients.md).
     """
 
     epochs: int
@@ -53,6 +60,8 @@ class EpochPlan(Record):
     delta: Fraction
     size: int
     clipping: Clipping
+    overflow: Fraction
+    """The probability, at most, that the others leave a person no place; 0 if everybody has one."""
     coefficients: tuple[int, ...]
     """By which gradients of this step and those before it are added up."""
     squared_sensitivity: int
@@ -85,7 +94,8 @@ class EpochPlan(Record):
         reach = chosen_band(rounds * each, each) if band is None else whole(band, "band", least=1, most=each)
         chosen = root_coefficients(reach)
         squared = sensitivity_in_steps(people, held, width) ** 2 * sum(one * one for one in chosen)
-        multiplier = _multiplier(rounds, loss, failure)
+        overflow = overflow_of(people, Fraction(1, each), failure, rounds)
+        multiplier = _multiplier(rounds, loss, failure - rounds * overflow)
         variance = (Fraction(multiplier) ** 2 * squared * (1 + Fraction(1, 2**40))).__ceil__()
         if variance > LARGEST_SCALE**2:
             raise ParameterError("epsilon", "needs noise beyond what training can bear", "a larger budget")
@@ -98,6 +108,7 @@ class EpochPlan(Record):
             delta=failure,
             size=width,
             clipping=clipping,
+            overflow=overflow,
             coefficients=chosen,
             squared_sensitivity=squared,
             variance=variance,
@@ -124,6 +135,11 @@ class EpochPlan(Record):
         return self.population * self.rate
 
     @property
+    def places(self) -> int:
+        """How many examples a step has room for: a public number, whoever takes part."""
+        return places_of(self.population, self.examples, self.rate, self.overflow)
+
+    @property
     def count_weight(self) -> int:
         """No bound is adapted."""
         return 0
@@ -136,7 +152,7 @@ class EpochPlan(Record):
     @property
     def noise_multiplier(self) -> float:
         """The deviation of the noise, in units of the sensitivity of an epoch, rounded down."""
-        return float_below(self.event_of_charge.noise_multiplier)
+        return float_below(self._noise.noise_multiplier)
 
     @property
     def gain(self) -> float:
@@ -144,8 +160,12 @@ class EpochPlan(Record):
         return prefix_error(1, self.steps) / prefix_error(len(self.coefficients), self.steps)
 
     @property
-    def event_of_charge(self) -> RoundedGaussian:
+    def event_of_charge(self) -> Event:
         """What an epoch releases about anybody."""
+        return with_failure(self._noise, self.overflow)
+
+    @property
+    def _noise(self) -> RoundedGaussian:
         return RoundedGaussian(
             squared_sensitivity=self.squared_sensitivity,
             variance=self.variance,

@@ -1,4 +1,4 @@
-"""Reading examples: physical batches of a fixed size, the last one padded."""
+"""Reading examples: physical batches of a fixed size, with padding where nobody is."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class PhysicalBatch:
     weights: Tensor
     """0 for padding."""
     places: Integers
-    """Which examples of the data these are, without padding."""
+    """Which example of the data is in each place; -1 for padding."""
     is_last: bool
     """Whether it is the last of its step."""
     is_only: bool
@@ -116,33 +116,41 @@ class ExampleRows:
             self._shapes = _shapes(self._collate([self._blank] * size))
 
     def count(self, places: Integers) -> int:
-        """Return how many batches the examples at these places take; at least one."""
+        """Return how many batches so many places take; at least one."""
         return max(1, -(-len(places) // self._size))
 
     def batches(self, places: Integers, weights: Floats, least: int = 1) -> Iterator[PhysicalBatch]:
-        """Yield the examples at these places, and batches of padding until there are as many as stated."""
-        starts = range(0, max(self.count(places), least) * self._size, self._size)
-        for start in starts:
-            some = places[start : start + self._size]
-            weight = np.zeros(self._size)
-            weight[: len(some)] = weights[start : start + self._size]
+        """Yield batches of the examples in these places, as many as stated or more.
+
+        Parameters
+        ----------
+        places : array
+            Which example is in each place, one batch after the other; -1 for padding, as are all places after
+            these.
+        weights : array
+            Those of the examples; 0 for padding.
+        least : int, optional
+        """
+        count = max(self.count(places), least)
+        found, weight = np.full(count * self._size, -1, np.int64), np.zeros(count * self._size)
+        found[: len(places)], weight[: len(places)] = places, weights
+        for number, some in enumerate(found.reshape(count, self._size), start=1):
             yield PhysicalBatch(
                 rows=self._read(some),
-                weights=torch.from_numpy(weight),
+                weights=torch.from_numpy(weight[(number - 1) * self._size : number * self._size]),
                 places=some,
-                is_last=start == starts[-1],
-                is_only=len(starts) == 1,
+                is_last=number == count,
+                is_only=count == 1,
             )
 
     def blanks(self) -> Any:
         """Return a batch of padding alone."""
-        return self._read(np.zeros(0, np.int64))
+        return self._read(np.full(self._size, -1, np.int64))
 
     def _read(self, places: Integers) -> Any:
-        missing = self._size - len(places)
         if self._columns is not None:
-            return self._columns.batch(places, missing)
-        rows = self._collate([*(self._data[int(place)] for place in places), *[self._blank] * missing])
+            return self._columns.batch(places)
+        rows = self._collate([self._blank if place < 0 else self._data[place] for place in places.tolist()])
         if _shapes(rows) != self._shapes:
             raise ParameterError("collate", "makes batches of other shapes or types than of blanks", _SHAPES)
         return rows
@@ -185,11 +193,11 @@ class _Columns:
     def _example(self, values: list[Any]) -> Any:
         return tuple(values) if self._form is list else self._form(values)
 
-    def batch(self, places: Integers, missing: int) -> Any:
-        """Return the examples at some places, and zeros after them."""
-        rows = torch.from_numpy(places if self._rows is None else self._rows[places])
-        sent = _sent(rows, {tensor.device for tensor in self._tensors})
-        return self._form(_chosen(tensor, sent[tensor.device], missing) for tensor in self._tensors)
+    def batch(self, places: Integers) -> Any:
+        """Return the examples in some places, and zeros where there is none."""
+        rows = places if self._rows is None else np.where(places < 0, -1, self._rows[places])
+        sent = _sent(torch.from_numpy(rows), {tensor.device for tensor in self._tensors})
+        return self._form(_chosen(tensor, *sent[tensor.device]) for tensor in self._tensors)
 
 
 def _is_column(part: Any) -> bool:
@@ -223,16 +231,17 @@ def _zeros(part: Any) -> Any:
     return np.zeros(part.shape[1:], part.dtype)[()]
 
 
-def _sent(places: Tensor, devices: set[torch.device]) -> dict[torch.device, Tensor]:
-    """Return the places on each device; a device is not waited for."""
-    pinned = places.pin_memory() if any(device.type == "cuda" for device in devices) else places
-    return {device: pinned.to(device, non_blocking=True) for device in devices}
+def _sent(rows: Tensor, devices: set[torch.device]) -> dict[torch.device, tuple[Tensor, Tensor]]:
+    """Return which rows to read, any one for -1, and which are -1, on devices that are not waited for."""
+    pinned = rows.pin_memory() if any(device.type == "cuda" for device in devices) else rows
+    sent = {device: pinned.to(device, non_blocking=True) for device in devices}
+    return {device: (held.clamp(min=0), held < 0) for device, held in sent.items()}
 
 
-def _chosen(tensor: Tensor, places: Tensor, missing: int) -> Tensor:
-    """Return the rows at some places, and zeros after them."""
-    found = tensor.index_select(0, places)
-    return torch.cat([found, tensor.new_zeros((missing, *tensor.shape[1:]))]) if missing else found
+def _chosen(tensor: Tensor, rows: Tensor, is_blank: Tensor) -> Tensor:
+    """Return some rows, and zeros in the place of blanks, by the same work however many these are."""
+    blank = is_blank.reshape(-1, *[1] * (tensor.dim() - 1))
+    return torch.where(blank, tensor.new_zeros(()), tensor.index_select(0, rows))
 
 
 def length_of(data: Any) -> int:

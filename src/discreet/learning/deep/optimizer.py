@@ -167,10 +167,10 @@ class PrivateOptimizer(torch.optim.Optimizer):
     def batches(self) -> Iterator[Any]:
         """Yield batches of examples until all steps are taken.
 
-        Each step draws its people anew, and may take several batches, which all have the same size: the last
-        is padded with zeros, which count for nothing. Each batch is for one call of `step`. A step is
-        recorded before its people are drawn. Until `step` PyTorch's generators have a secret state, for masks
-        of dropout and the like: do not seed them in the loop.
+        Each step draws its people anew, and takes as many batches as any other, which all have the same size:
+        examples are in secret places, and elsewhere are zeros, which count for nothing. Each batch is for one
+        call of `step`. A step is recorded before its people are drawn. Until `step` PyTorch's generators have
+        a secret state, for masks of dropout and the like: do not seed them in the loop.
         """
         if self._is_drawing:
             raise ParameterError("batches", "are being drawn already", "one loop over them at a time")

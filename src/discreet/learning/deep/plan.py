@@ -10,9 +10,10 @@ from math import isqrt, sqrt
 
 from discreet.accounting.calibration import calibrate
 from discreet.accounting.epsilon_and_delta import epsilon as tight_epsilon
+from discreet.accounting.formulas.binomial_tail import least_count
 from discreet.errors import ParameterError
 from discreet.learning.deep.clipping import AdaptiveClipping, Clipping
-from discreet.privacy.events import Event, Gaussian, PoissonSampled, RoundedGaussian
+from discreet.privacy.events import Approximate, Event, Gaussian, PoissonSampled, RoundedGaussian
 from discreet.privacy.rational import Number, float_below, probability, rational, whole
 from discreet.records import Record
 
@@ -23,7 +24,10 @@ __all__ = [
     "check_population",
     "least_multiplier",
     "multiplier_between",
+    "overflow_of",
+    "places_of",
     "sensitivity_in_steps",
+    "with_failure",
 ]
 
 GRID_STEPS = 2**24
@@ -32,6 +36,8 @@ GRID_STEPS = 2**24
 _SUM_ROUNDING = 2**6
 """For so many examples, the rounding of their sum moves it by a step at most: 2^-30 of the bound for each."""
 _MOST_EXAMPLES = 2**27  # for which it is an eighth of the sensitivity
+_OVERFLOW = 2**10
+"""One part in so many of delta is for steps that have more examples than places."""
 _SPARE = 1.01  # so that an epsilon that is named is kept although it is rounded to three digits
 _MOST_COUNT = 0.5  # of the noise multiplier, for the count of an adaptive bound: a seventh more noise at most
 
@@ -61,8 +67,9 @@ class TrainingPlan(Record):
     ---------
     (epsilon, delta) for adding or removing a person with all examples. In grid steps, 2^24 for the bound of
     clipping, a person moves the vector that a step releases by at most 2^24 + most / 64 + sqrt(size), where
-    most = population times examples; rounded normal noise of this sensitivity is added (proof:
-    docs/proofs/private_gradients.md).
+    most = population times examples; rounded normal noise of this sensitivity is added. A step has a public
+    number of places for examples; that the others leave no room for a person has a probability of at most
+    `overflow`, which is charged as a delta (proof: docs/proofs/private_gradients.md).
     """
 
     batch: Fraction
@@ -73,6 +80,8 @@ class TrainingPlan(Record):
     delta: Fraction
     size: int
     clipping: Clipping
+    overflow: Fraction
+    """The probability, at most, that a step has more examples than places; 0 if everybody has one."""
     count_weight: int
     """What an example adds to the count of an adaptive bound, in grid steps; 0 if there is none."""
     squared_sensitivity: int
@@ -110,7 +119,8 @@ class TrainingPlan(Record):
         failure = probability(delta, "delta", zero=False, one=False)
         count = whole(steps, "steps", least=1, most=10**9)
         width = whole(size, "size", least=1)
-        multiplier = self._multiplier(expected / people, count, loss, failure)
+        overflow = overflow_of(people, expected / people, failure, count)
+        multiplier = self._multiplier(expected / people, count, loss, failure - count * overflow)
         share = 0.0  # of the sensitivity, for a count
         if isinstance(clipping, AdaptiveClipping):
             share = min(multiplier / (2 * clipping.noise * float(expected)), _MOST_COUNT)
@@ -126,6 +136,7 @@ class TrainingPlan(Record):
             delta=failure,
             size=width,
             clipping=clipping,
+            overflow=overflow,
             count_weight=weight,
             squared_sensitivity=squared,
             # a little more than z^2 times it, so that the root, rounded down, is z at least
@@ -145,6 +156,11 @@ class TrainingPlan(Record):
     def rate(self) -> Fraction:
         """The probability of each person to take part in a step."""
         return self.batch / self.population
+
+    @property
+    def places(self) -> int:
+        """How many examples a step has room for: a public number, whoever is drawn."""
+        return places_of(self.population, self.examples, self.rate, self.overflow)
 
     @property
     def drawn(self) -> int:
@@ -170,7 +186,7 @@ class TrainingPlan(Record):
     @property
     def event_of_charge(self) -> Event:
         """What one step releases."""
-        return PoissonSampled(self._noise, rate=self.rate)
+        return with_failure(PoissonSampled(self._noise, rate=self.rate), self.overflow)
 
     @property
     def event(self) -> Event:
@@ -194,6 +210,26 @@ def sensitivity_in_steps(people: int, examples: int, size: int) -> int:
     """Return how far one person moves the integers of a clipped sum in L2: theorem 4, rounded up."""
     check_population(people, examples)
     return GRID_STEPS - (-people * examples // _SUM_ROUNDING) + isqrt(size) + 1
+
+
+def overflow_of(people: int, rate: Fraction, delta: Fraction, charges: int) -> Fraction:
+    """Return the delta of one charge, of so many, for samples with more people than places; 0 if none has."""
+    chance = delta / (_OVERFLOW * charges)
+    return chance if least_count(people - 1, rate, chance) < people else Fraction(0)
+
+
+def places_of(people: int, examples: int, rate: Fraction, overflow: Fraction) -> int:
+    """Return how many places are enough for a person's examples and those of the others, but for a chance.
+
+    The others are at most people - 1, each in the sample with probability `rate`: with B places for people
+    there is none left with probability P(Bin(people - 1, rate) >= B), which is at most `overflow`.
+    """
+    return examples * least_count(people - 1, rate, overflow)
+
+
+def with_failure(event: Event, chance: Fraction) -> Event:
+    """Return an event that may fail, in any way, with a probability of at most `chance`."""
+    return event + Approximate(epsilon=0, delta=chance) if chance else event
 
 
 @lru_cache(maxsize=64)

@@ -69,9 +69,12 @@ def private(
     examples_per_person : int, optional
         How many examples of one person a step uses at most; their gradients are averaged.
     population : int, optional
-        A public bound on the number of people. By default their number, which is then taken to be public.
+        A public bound on the number of people. By default their number, which is then taken to be public; of
+        several processes, that of each, where a bound is one for each process, too.
     physical : int, optional
-        How many examples one forward pass takes: steps of any size fit into memory.
+        How many examples one forward pass takes: steps of any size fit into memory. A step always takes as
+        many passes, with places for more examples than are drawn on average (`optimizer.plan.places`); which
+        example is in which place is secret.
     collate : callable, optional
         Makes a batch of a list of examples, as for a DataLoader. Its batches must have the shapes and types
         that a batch of blanks has, whatever is in them: texts are padded to a fixed length, not to the
@@ -100,8 +103,8 @@ def private(
     released, (2) the losses given to `step` are those of the batch that was drawn, each a function of its own
     example, with shapes that do not depend on examples, and no randomness but that of the generators that
     PyTorch, Python and NumPy have for everybody, which neither loop nor data seed, and (3) the framework
-    computes what it computes for one example alike whatever other examples are in the batch (proof:
-    docs/proofs/private_gradients.md).
+    computes what it computes for one example alike whatever other examples are in the batch; where in a batch
+    an example is may matter (proof: docs/proofs/private_gradients.md).
 
     Finite precision
     ----------------
@@ -149,10 +152,11 @@ def private(
         clip=begun.clipping,
         examples_per_person=begun.examples,
     )
+    rows, places = batch_reader(data, plan, begun.own, physical=physical, collate=collate, blank=blank)
     draw, release = at_home(
-        lambda _: begun.sampler.draw(plan.rate), lambda total, bound, _: total.release(bound)
+        lambda _: begun.sampler.draw(plan.rate), places, lambda total, bound, _: total.release(bound)
     )
-    make_sum, rows = _sums_of(plan, begun.device), batch_reader(data, plan, physical, collate, blank)
+    make_sum = _sums_of(plan, begun.device)
     with opened_record(record, plan, begun.processes) as (kept, taken):  # last: a refusal locks no file
         return PrivateOptimizer(
             optimizer,

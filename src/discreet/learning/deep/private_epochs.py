@@ -75,7 +75,7 @@ def private_epochs(
     ---------
     (epsilon, delta) for adding or removing a person with all examples, for the weights after every step,
     under the conditions of `private` (proof: docs/proofs/correlated_gradients.md). Who takes part in which
-    step need not be secret.
+    step need not be secret; where examples stand in batches is.
 
     Finite precision
     ----------------
@@ -120,10 +120,11 @@ def private_epochs(
         clipping=begun.clipping,
         band=band,
     )
+    rows, places = batch_reader(data, plan, begun.own, physical=physical, collate=collate, blank=blank)
     draw, release = at_home(
-        SlotSampler(begun.sampler, plan.steps_per_epoch).draw, CorrelatedNoise(plan).release
+        SlotSampler(begun.sampler, plan.steps_per_epoch).draw, places, CorrelatedNoise(plan).release
     )
-    make_sum, rows = sums_in_doubles(plan), batch_reader(data, plan, physical, collate, blank)
+    make_sum = sums_in_doubles(plan)
     with opened_record(record, plan, begun.processes) as (kept, taken):  # last: a refusal locks no file
         return PrivateOptimizer(
             optimizer,

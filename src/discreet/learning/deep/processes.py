@@ -26,7 +26,8 @@ class Processes:
     ---------
     The sum over all processes has noise of one process, drawn by the first: what is released is what one
     process with all people would release. Nothing else leaves a process, but that sharded models need all
-    processes at once: each then tells the others how many batches its people fill.
+    processes at once: each then tells the others how many batches it has, a public number but for steps with
+    more examples than places.
     """
 
     def __init__(self, group: Any = None) -> None:

@@ -1,4 +1,4 @@
-"""Poisson samples of people: at every step each takes part with the same probability, independently."""
+"""Who takes part in a step, each independently of all others, and in which secret places they stand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from discreet.errors import ParameterError
 from discreet.learning.design.person_ids import person_of
 from discreet.noise import bernoulli, current, uniform_below
 
-__all__ = ["PeopleSampler", "SlotSampler"]
+__all__ = ["PeopleSampler", "SecretPlaces", "SlotSampler"]
 
 
 class PeopleSampler:
@@ -97,6 +97,46 @@ class SlotSampler:
     def draw(self, step: int) -> tuple[Integers, Floats]:
         """Return the places of the examples of one step, in order, and their weights."""
         return self._sampler.examples_of(np.flatnonzero(self._slots == step % self._count))
+
+
+class SecretPlaces:
+    """Puts the examples of a step into places of its batches: every way of doing so is equally likely.
+
+    Parameters
+    ----------
+    places : int
+        How many examples a step is to have room for.
+    size : int
+        How many places a batch has.
+
+    Guarantee
+    ---------
+    A step has the least number of batches that has room for as many, whoever was drawn. The places of any of
+    its examples have the same law whether or not there are others: a uniform injection, of which every
+    restriction is one. If more examples are drawn than there are places, more batches are taken, and nobody
+    is left out.
+    """
+
+    def __init__(self, places: int, size: int) -> None:
+        self._batches, self._size = max(1, -(-places // size)), size
+
+    def put(self, examples: Integers, weights: Floats) -> tuple[Integers, Floats]:
+        """Return which example is in each place, -1 for nobody, and the weight in each place."""
+        count = max(self._batches, -(-len(examples) // self._size)) * self._size
+        chosen = _order(count)[: len(examples)]
+        found, weight = np.full(count, -1, np.int64), np.zeros(count)
+        found[chosen], weight[chosen] = examples, weights
+        return found, weight
+
+
+def _order(count: int) -> Integers:
+    """Draw a uniform order of so many things: that of uniform words, drawn anew if two of them are equal."""
+    while True:
+        words = current().words(count)
+        order = np.argsort(words)
+        ranked = words[order]
+        if (ranked[1:] != ranked[:-1]).all():
+            return order
 
 
 def _listed(people: Any, length: int) -> list[Any]:

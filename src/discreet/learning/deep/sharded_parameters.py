@@ -115,7 +115,10 @@ class ShardedParameters:
         return distribute_tensor(mean, mesh, placements, src_data_rank=None)
 
     def batches(self, own: int) -> int:
-        """Return how many batches a step has, of which this process fills some with examples."""
+        """Return how many batches a step has in all processes, of which some have places of this one.
+
+        It is the same in every step, unless one of them has drawn more examples than it has places for.
+        """
         return self._processes.most(own) if self.is_any else own
 
     def tried(self, weights: Tensor) -> Tensor:

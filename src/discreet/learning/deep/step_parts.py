@@ -15,7 +15,7 @@ from discreet.privacy.events import Event
 __all__ = ["DeviceSum", "DrawStep", "GradientSum", "MakeSum", "ReleaseStep", "StepRecord"]
 
 DrawStep: TypeAlias = Callable[[int], tuple[Integers, Floats]]
-"""Returns the places and weights of the examples of a step, from 0."""
+"""Returns which examples of the data a step has, from 0, or which is in each of its places, and weights."""
 MakeSum: TypeAlias = "Callable[[list[Tensor], list[list[int]]], GradientSum]"
 """Returns an empty sum of gradients, from the parameters and which of them have one norm."""
 ReleaseStep: TypeAlias = Callable[[Any, float, int], tuple[list[Tensor], float, bool]]

@@ -14,7 +14,7 @@ from discreet.learning.deep.accelerator.device_plan import DevicePlan
 from discreet.learning.deep.clipping import AdaptiveClipping, FlatClipping
 from discreet.learning.deep.plan import TrainingPlan
 from discreet.noise.one_word_gaussian import VARIANCE
-from discreet.privacy.events import Gaussian
+from discreet.privacy.events import Approximate, Gaussian
 
 COMMON = {"batch": 20, "population": 1000, "steps": 50, "delta": 1e-5, "size": 10**6}
 
@@ -59,9 +59,13 @@ def test_the_noise_is_that_of_sums_in_doubles():
 
 
 def test_a_charge_has_the_chance_that_the_law_fails():
-    event = plan_for().event_of_charge
-    assert "Approximate" in repr(event)
-    assert tight_delta(event, epsilon=60).upper >= 2.0**-58
+    for plan in (plan_for(), plan_for(epsilon=0.3, batch=1000)):
+        (failure, times), _ = plan.event_of_charge.parts
+        assert failure == Approximate(epsilon=0, delta=Fraction(1, 2**58) + plan.overflow)
+        assert times == 1
+        assert tight_delta(plan.event_of_charge, epsilon=60).upper >= failure.delta
+    assert plan.overflow == 0
+    assert plan_for().overflow == Fraction(1, 10**5 * 2**10 * 50)
 
 
 def test_the_law_that_is_drawn_is_dominated_by_what_is_charged():

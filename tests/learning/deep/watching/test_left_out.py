@@ -10,10 +10,10 @@ from discreet.learning.deep.watching.left_out import LeftOut
 
 def test_places_of_examples_are_read_once_and_kept():
     left_out = LeftOut()
-    left_out.note(np.array([4, 7, 9]), torch.tensor([True, False, True, True]))
+    left_out.note(np.array([4, -1, 7, 9]), torch.tensor([True, True, False, True]))
     assert left_out.places() == [7]
-    left_out.note(np.array([7]), torch.tensor([False, True]))
-    left_out.note(np.array([], np.int64), torch.tensor([True, True]))
+    left_out.note(np.array([-1, 7]), torch.tensor([True, False]))
+    left_out.note(np.array([-1, -1]), torch.tensor([True, True]))
     assert left_out.places() == left_out.places() == [7, 7]
 
 

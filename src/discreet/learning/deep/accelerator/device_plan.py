@@ -7,9 +7,15 @@ from fractions import Fraction
 from math import isqrt
 
 from discreet.errors import ParameterError
-from discreet.learning.deep.plan import TrainingPlan, beyond_noise, check_population, least_multiplier
+from discreet.learning.deep.plan import (
+    TrainingPlan,
+    beyond_noise,
+    check_population,
+    least_multiplier,
+    with_failure,
+)
 from discreet.noise.one_word_gaussian import VARIANCE
-from discreet.privacy.events import Approximate, Event, Gaussian, PoissonSampled
+from discreet.privacy.events import Event, Gaussian, PoissonSampled
 
 __all__ = ["DevicePlan"]
 
@@ -34,7 +40,7 @@ class DevicePlan(TrainingPlan):
     (`noise.one_word_gaussian`), and the bound of clipping is as many integers as this noise is for:
     a person moves the integers that are added up by at most L + 2 in L2, where L, from 2^29 to 2^30, is the
     bound. They are rounded to a grid of 2^shift, noise is added, and charged as rounded normal noise of a
-    little less variance, with a failure probability of 2^-58 a step
+    little less variance, with a failure probability of 2^-58 a step, beside that of too few places
     (proof: docs/proofs/integer_gradients.md).
     """
 
@@ -85,4 +91,4 @@ class DevicePlan(TrainingPlan):
     @property
     def event_of_charge(self) -> Event:
         """What one step releases."""
-        return PoissonSampled(self._noise, rate=self.rate) + Approximate(epsilon=0, delta=_FAILURE)
+        return with_failure(PoissonSampled(self._noise, rate=self.rate), _FAILURE + self.overflow)

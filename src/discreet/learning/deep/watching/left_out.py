@@ -19,8 +19,11 @@ class LeftOut:
         self._waiting: list[tuple[Integers, Tensor]] = []
 
     def note(self, places: Integers, counted: Tensor) -> None:
-        """Note the places of a batch, and which of its examples count; the device is not waited for."""
-        self._waiting.append((places, counted[: len(places)]))
+        """Note which example is in each place of a batch, and which count; the device is not waited for.
+
+        Padding, which is nobody's, always counts.
+        """
+        self._waiting.append((places, counted))
         if len(self._waiting) >= _MOST_WAITING:
             self.places()
 

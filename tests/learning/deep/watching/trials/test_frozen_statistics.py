@@ -45,7 +45,7 @@ def data():
 def made(model, rows_and_targets=None, steps=3):
     optimizer = torch.optim.SGD([value for value in model.parameters() if value.requires_grad], lr=0.1)
     given = data() if rows_and_targets is None else rows_and_targets
-    return private(optimizer, model, given, epsilon=2, delta=1e-5, batch=20, steps=steps, physical=32)
+    return private(optimizer, model, given, epsilon=2, delta=1e-5, batch=20, steps=steps, physical=64)
 
 
 def test_a_head_is_trained_as_on_the_outputs_of_the_body():
