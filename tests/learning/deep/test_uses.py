@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 import torch
 
@@ -68,11 +70,35 @@ def test_rows_are_turned_into_the_order_of_the_parameter():
     assert torch.equal(found.float(), expected)
 
 
-@pytest.mark.parametrize("shape", [(3, 40_000), (70, 8_200), (600, 1_000), (5, 1)], ids=str)
+@pytest.mark.parametrize("shape", [(20, 40_000), (70, 8_200), (600, 1_000), (5, 1)], ids=str)
 def test_rows_are_summed_in_blocks(shape):
     rows, factors = torch.randn(shape), torch.rand(shape[0], dtype=torch.float64)
     out = torch.full((shape[1],), torch.nan, dtype=torch.float64)
     torch.testing.assert_close(RowsUse(rows).weighted_sum(factors, out), factors @ rows.double())
+
+
+@pytest.fixture
+def two_threads():
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.usefixtures("two_threads")
+@pytest.mark.parametrize("shape", [(256, 1), (48, 3), (255, 13), (250, 784), (128, 8_191)], ids=str)
+@pytest.mark.parametrize("is_turned", [False, True], ids=["by rows", "by columns"])
+def test_a_norm_is_computed_alike_wherever_it_stands(shape, is_turned):
+    """Bit by bit, in other places and company, in one block or several; and it is the norm (fractions)."""
+    rows, order = torch.randn(shape), torch.randperm(shape[0])
+    company = rows[order]
+    company[::3] *= 1e9
+    norms, others = (RowsUse(some.T.contiguous().T if is_turned else some).mass() for some in (rows, company))
+    stays = torch.arange(shape[0]) % 3 != 0
+    assert torch.equal(others[stays], norms[order][stays])
+    for row, norm in zip(rows[:5].tolist(), norms.tolist(), strict=False):
+        square = sum(Fraction(value) ** 2 for value in row)
+        assert abs(Fraction(norm) ** 2 / square - 1) < Fraction(shape[1] + 4, 2**52)
 
 
 def test_no_rows_and_no_columns_have_a_sum():

@@ -37,7 +37,7 @@ _MOST_POSITIONS, _MOST_SIZE = 2**13, 2**28  # for which the constants above are 
 
 
 class ClippedSum:
-    """Adds up the gradients of a step, each shortened, in units of the bound.
+    """Adds up the gradients of a step, each shortened, in grid steps: 2^-24 of the bound.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class ClippedSum:
             uses = [[use.without(finite) for use in found] for found in uses]
         for group, norm in zip(self._groups, norms, strict=True):
             factors = self._plan.clipping.factors(norm, len(self._groups), bound)
-            factors = torch.where(finite & kept, factors * weights, 0.0)
+            factors = torch.where(finite & kept, factors * weights, 0.0) * GRID_STEPS  # a power of two: exact
             for place in group:
                 self._add_uses(place, uses[place], factors)
         if self._plan.count_weight:
@@ -127,7 +127,7 @@ class ClippedSum:
         """Return the sum in grid steps, and the count of an adaptive bound; private."""
         found = np.empty(self._plan.drawn, np.int64)
         for start, part in self._parts():
-            found[start : start + len(part)] = np.rint(part * GRID_STEPS)
+            found[start : start + len(part)] = np.rint(part)
         found[self._plan.size :] = self._count
         return found
 
@@ -143,10 +143,10 @@ class ClippedSum:
         found = np.empty(plan.size, self._kind)
         with np.errstate(all="ignore"):  # a caller's np.seterr must not turn small numbers into errors
             for start, part in self._parts():
-                np.multiply(part, GRID_STEPS, out=part)  # by a power of two: exact
                 np.rint(part, out=part)
                 np.add(part, noise.next(len(part)), out=part)  # integers below 2^53
-                np.multiply(part, scale, out=found[start : start + len(part)], casting="same_kind")
+                np.multiply(part, scale, out=part)
+                found[start : start + len(part)] = part
         for held in self._sums:
             if held.device.type != "cpu":
                 held.zero_()

@@ -163,9 +163,9 @@ def _written_out(module: Any, given: Tensor, flat: Tensor) -> TurnedRowsUse:
     columns = channels * prod(kernel)
     size = block_size(examples, _IN_CACHE // (columns * positions))
     found = flat.new_empty(examples, rows, columns)
-    reader = PatchReader(module, given[:size])
-    for some, one, out in zip(given.split(size), flat.split(size), found.split(size), strict=True):
-        torch.bmm(one, reader.turned(some), out=out)
+    blocks = PatchReader(module, given, size).blocks()
+    for patches, one, out in zip(blocks, flat.split(size), found.split(size), strict=True):
+        torch.bmm(one, patches, out=out)
     axes = len(kernel)
     shape = rows, kernel[-1], *kernel[:-1], channels
     order = 0, axes + 1, *range(2, axes + 1), 1

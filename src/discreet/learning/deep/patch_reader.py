@@ -8,6 +8,7 @@ memory that is taken anew for each would cost more time than what is written to 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import prod
 from typing import Any
 
@@ -19,25 +20,27 @@ __all__ = ["PatchReader", "patches_in_order"]
 
 
 class PatchReader:
-    """Reads the patches of blocks of examples that have one shape.
+    """Reads the patches of a batch, a block of examples at a time.
 
     Parameters
     ----------
     module : nn.Conv1d, nn.Conv2d or nn.Conv3d
-    block : tensor (examples, channels, sizes)
-        The first block, or one like it.
+    given : tensor (examples, channels, sizes)
+        Padded once: to pad each block would take more time than to read it.
+    size : int
+        How many examples a block has, a divisor of their number.
     """
 
-    def __init__(self, module: Any, block: Tensor) -> None:
-        self._module = module
-        padded = _padded(module, block)
-        *others, last = _outputs(module, padded)
-        examples, channels, *_, width = padded.shape
+    def __init__(self, module: Any, given: Tensor, size: int) -> None:
+        self._module, self._size = module, size
+        self._padded = _padded(module, given)
+        *others, last = _outputs(module, self._padded)
+        channels, *_, width = self._padded.shape[1:]
         *kernel, taps = module.kernel_size
         run = prod(kernel) * channels
-        self._lines = block.new_empty(examples, *others, width, *kernel, channels)
+        self._lines = given.new_empty(size, *others, width, *kernel, channels)
         self._view = self._lines.as_strided(
-            (examples, prod(others), last, taps, run),
+            (size, prod(others), last, taps, run),
             (
                 prod(others) * width * run,
                 width * run,
@@ -48,16 +51,14 @@ class PatchReader:
         )
         self._patches = torch.empty_like(self._view, memory_format=torch.contiguous_format)
 
-    def turned(self, block: Tensor) -> Tensor:
-        """Return the patches (examples, positions, columns), which the next call writes over."""
-        padded = _padded(self._module, block)
-        example, channel, *steps, step = padded.stride()
+    def blocks(self) -> Iterator[Tensor]:
+        """Yield the patches (examples, positions, columns) of each block, which the next is written over."""
+        example, channel, *steps, step = self._padded.stride()
         across = [size * jump for size, jump in zip(steps, self._module.stride, strict=False)]
         inside = [size * spread for size, spread in zip(steps, self._module.dilation, strict=False)]
-        self._lines.copy_(padded.as_strided(self._lines.shape, (example, *across, step, *inside, channel)))
-        self._patches.copy_(self._view)
-        examples, lines, places, taps, run = self._patches.shape
-        return self._patches.view(examples, lines * places, taps * run)
+        for block in self._padded.split(self._size):
+            self._lines.copy_(block.as_strided(self._lines.shape, (example, *across, step, *inside, channel)))
+            yield self._patches.copy_(self._view).flatten(3).flatten(1, 2)
 
 
 def patches_in_order(module: Any, given: Tensor) -> Tensor:

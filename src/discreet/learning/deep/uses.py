@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 _LEAST, _MOST = 2.0**-200, 2.0**200  # of doubles: products of four neither underflow nor overflow
-_IN_CACHE = 1 << 18  # numbers that become doubles at once; more would wait for memory, by time measured
+_IN_CACHE = 1 << 19  # numbers that become doubles at once; more would wait for memory, by time measured
 _LONG_RUN = 1 << 13  # numbers of a row that are read at once
 
 
@@ -108,6 +108,8 @@ class RowsUse(Use):
 
     def weighted_sum(self, factors: Tensor, out: Tensor) -> Tensor:
         """Sum block by block, so that the doubles never leave the cache, and long runs of rows are read."""
+        if self.rows.numel() <= _IN_CACHE:
+            return torch.mv(self.rows.double().T, factors, out=out)
         columns = min(self.rows.shape[1], _LONG_RUN)
         size = min(len(self.rows), _IN_CACHE // max(1, columns))
         held = out.new_empty(size, columns)  # once: taking memory costs more time than writing to it
@@ -293,9 +295,10 @@ class LookupUse(Use):
 def _lengths(vectors: Tensor) -> Tensor:
     """Return the norms over the last axis, in doubles, some examples at a time.
 
-    All blocks have the same shape, so that an example's norm is computed alike wherever it stands.
+    All blocks have the same shape, and rows that follow each other in memory, so that an example's norm is
+    computed alike wherever it stands.
     """
-    if vectors.is_cuda:
+    if vectors.is_cuda or (vectors.numel() <= _IN_CACHE and vectors.is_contiguous()):
         return torch.linalg.vector_norm(vectors, dim=-1, dtype=torch.float64)
     size = block_size(len(vectors), _IN_CACHE // max(1, vectors[:1].numel()))
     found = vectors.new_empty(vectors.shape[:-1], dtype=torch.float64)
