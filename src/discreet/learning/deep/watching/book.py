@@ -26,13 +26,13 @@ from discreet.learning.deep.watching.arriving_slopes import (
     hand_over_slopes,
     run_once,
 )
-from discreet.learning.deep.watching.beside_layers import chosen_calls
 from discreet.learning.deep.watching.compiled_regions import (
     compiler_is_loaded,
     first_of_two_passes,
     uncompiled,
 )
 from discreet.learning.deep.watching.first_axis import refused_axis
+from discreet.learning.deep.watching.folded_axis import is_of_examples, uses_of_folded
 from discreet.learning.deep.watching.layer_calls import (
     Keep,
     Kept,
@@ -46,6 +46,8 @@ from discreet.learning.deep.watching.layer_calls import (
 from discreet.learning.deep.watching.loose_parameters import loose_parameters
 from discreet.learning.deep.watching.model_hooks import ModelHook
 from discreet.learning.deep.watching.passed_parameters import refuse_passed_parameters
+from discreet.learning.deep.watching.sharing.beside_layers import chosen_calls
+from discreet.learning.deep.watching.sharing.shared_inputs import SharedInputs, given_to
 from discreet.learning.deep.watching.trials.call_sequence import CallSequence
 from discreet.learning.deep.watching.trials.mixing_trials import MixingTrials
 from discreet.learning.deep.watching.whole_modules import (
@@ -91,7 +93,7 @@ class Book:
         self._places = {id(parameter): place for place, parameter in enumerate(parameters)}
         self._is_open, self._trials = False, MixingTrials(shards.agreed)
         self._calls: list[NotedCall] = []
-        self._sequence = CallSequence()
+        self._sequence, self._shared = CallSequence(), SharedInputs(model)
         watched = list(self._watch(model, "", set()))
         reached = {id(value) for one in watched for value in one.trained.values()}
         if reached != self._trained:
@@ -224,14 +226,16 @@ class Book:
         weights : tensor, optional
             0 for padding, which tells nothing of how examples are mixed. None: nothing is tried out.
         """
-        calls, _ = self._recorded(losses)
+        is_tried = weights is not None and self._trials.is_due(weights)
+        calls, divided = self._recorded(losses, is_compared=is_tried or not losses.is_cuda)
         edges = [call.edges for call in calls]
         asked = _asked(edges, losses)
-        if weights is not None and self._trials.is_due(weights):
-            refuse_mixing_inside(calls, len(losses), self._shards.whole)
+        if weights is not None and is_tried:
+            refuse_mixing_inside(calls, divided, len(losses), self._shards.whole)
             self._trials.try_out(_edges_of(calls), losses, weights, asked, first_of_two_passes)
         refuse_passed_parameters(edges, [call.before for call in calls], losses, self._trained)
         self._sequence.check(self._model, calls)
+        divided.clear()
         return self._arriving(calls, losses, asked, keep)
 
     def _arriving(
@@ -271,9 +275,10 @@ class Book:
                 return
             self.open()
             losses = compute()
-            calls, _ = self._recorded(losses)
+            calls, divided = self._recorded(losses, is_compared=True)
             self._sequence.check(self._model, calls)
-            refuse_mixing_inside(calls, len(losses), self._shards.whole)
+            refuse_mixing_inside(calls, divided, len(losses), self._shards.whole)
+            divided.clear()
             layers, before = _edges_of(calls), [call.before for call in calls]
             edges = [own for _, own in layers]
             calls.clear()  # what layers were given is let go in the backward pass
@@ -282,7 +287,7 @@ class Book:
 
     def check_calls(self, losses: Tensor) -> None:
         """Only look at whether losses call layers as those of the first batch did, and close the book."""
-        calls, _ = self._recorded(losses)
+        calls, _ = self._recorded(losses, is_compared=True)
         self._sequence.check(self._model, calls)
 
     def trace(self, losses: Tensor) -> list[LayerCall]:
@@ -292,9 +297,9 @@ class Book:
         """
         if not self._sequence.is_known(self._model):
             raise ParameterError("losses", "were not read before", "a batch that was read")
-        calls, edges = self._recorded(losses)
+        calls, _ = self._recorded(losses, is_compared=False)
         self._sequence.check(self._model, calls)
-        return _sloped(calls, edges, losses)
+        return _sloped(calls, losses)
 
     def by_parameter(self, calls: Iterable[tuple[WatchedLayer, dict[str, Kept]]]) -> list[list[Kept]]:
         """Return for every parameter what calls have for it by name, in the order of calls."""
@@ -304,32 +309,42 @@ class Book:
                 found[self._places[id(parameter)]].append(named[name])
         return found
 
-    def _recorded(self, losses: Tensor) -> tuple[list[NotedCall], list[Any]]:
-        """Close the book, and return its calls, and where gradients arrive."""
+    def _recorded(self, losses: Tensor, *, is_compared: bool) -> tuple[list[NotedCall], list[NotedCall]]:
+        """Close the book, and return its calls, and those of modules that are divided (`chosen_calls`).
+
+        What examples share is compared with the first batch where that is said (`shared_inputs`).
+        """
         calls = self._calls
         self.stop()
-        if losses.requires_grad:
-            calls = chosen_calls(calls, losses)
-        edges = [edge for call in calls for edge in call.edges if edge is not None]
-        if not edges or not losses.requires_grad:
+        if not losses.requires_grad:
             raise _not_of_the_model()
-        return calls, edges
+        calls, divided = chosen_calls(calls, losses, self._shared, is_compared=is_compared)
+        if all(edge is None for call in calls for edge in call.edges):
+            raise _not_of_the_model()
+        return calls, divided
 
     @torch.no_grad()
     def uses_of(self, call: LayerCall, batch: int) -> dict[str, Use]:
         """Return the uses of a layer's trained parameters by name."""
         watched, slopes = call.watched, call.slopes
-        if any(slope is not None and (slope.dim() == 0 or len(slope) != batch) for slope in slopes):
+        if any(slope is not None and not is_of_examples(slope, batch) for slope in slopes):
             raise refused_axis(watched, "first axis is not that of the examples")
         if watched.rule is None:
             module, trained, whole = watched.module, watched.trained, self._shards.whole
-            return uses_of_whole(module, trained, call.given, slopes, whole=whole, name=watched.name)
-        (slope,), (args, kwargs) = slopes, call.given
-        given = args[0] if args else next(iter(kwargs.values()))
-        if len(given) != batch:
-            raise refused_axis(watched, "input is not that of the examples")
+            return uses_of_whole(
+                module, trained, call.given, slopes, batch=batch, whole=whole, name=watched.name
+            )
+        (slope,), given = slopes, given_to(call.given)
+        assert slope is not None  # noqa: S101 - what has no slope leaves no call
         with _without_autocast(given.device.type):
-            found = watched.rule(watched.module, given, slope)
+            if len(given) == batch:
+                found = watched.rule(watched.module, given, slope)
+            elif len(given) != len(slope):
+                raise refused_axis(watched, "input is not that of the examples")
+            elif (joined := uses_of_folded(watched.rule, watched.module, given, slope, batch)) is not None:
+                found = joined
+            else:
+                raise refused_axis(watched, "first axis has positions, too, which no kernel is for")
         return {name: found[name] for name in watched.trained}
 
 
@@ -352,8 +367,9 @@ def _without_autocast(kind: str) -> AbstractContextManager[object]:
     return torch.autocast(kind, enabled=False) if torch.is_autocast_enabled(kind) else nullcontext()
 
 
-def _sloped(calls: list[NotedCall], edges: list[Any], losses: Tensor) -> list[LayerCall]:
+def _sloped(calls: list[NotedCall], losses: Tensor) -> list[LayerCall]:
     """Run backward to the layers, and return the calls that the losses depend on."""
+    edges = [edge for call in calls for edge in call.edges if edge is not None]
     slopes = torch.autograd.grad(losses.sum(), edges, allow_unused=True)
     if all(slope is None for slope in slopes):
         raise _not_of_the_model()

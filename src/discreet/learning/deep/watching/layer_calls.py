@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+import torch
 from torch import Tensor, nn
 from torch.autograd.graph import get_gradient_edge
 from torch.utils._pytree import tree_leaves, tree_map
@@ -61,7 +62,8 @@ class NotedCall:
     """One call: the arguments, how often each had been written to, and where gradients arrive.
 
     `edges` are those of what it returned, `before` those of what it was given, and `loose`, of a module that
-    is divisible, those of the parameters that it holds beside layers.
+    is divisible, those of the parameters that it holds beside layers. `is_recomputed` says that what
+    operations have saved is computed again before it is read, as by `torch.utils.checkpoint`.
     """
 
     watched: WatchedLayer
@@ -70,6 +72,7 @@ class NotedCall:
     edges: list[Any]
     before: list[Any]
     loose: dict[str, Any] = field(default_factory=dict)
+    is_recomputed: bool = False
 
     def check_unchanged(self) -> None:
         """Refuse a call whose arguments were written over since."""
@@ -106,6 +109,7 @@ def noted_call(watched: WatchedLayer, args: Any, kwargs: Any, outputs: list[Tens
             for name, value in (loose_parameters(watched.module) if watched.is_divisible else ())
             if name in watched.trained
         },
+        is_recomputed=torch._C._autograd._top_saved_tensors_default_hooks(True) is not None,
     )
 
 

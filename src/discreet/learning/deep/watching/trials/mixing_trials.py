@@ -25,6 +25,7 @@ from torch import Tensor
 
 from discreet.learning.deep.watching.arriving_slopes import Backward, hand_over_slopes
 from discreet.learning.deep.watching.first_axis import refused_mixing
+from discreet.learning.deep.watching.folded_axis import is_of_examples, unfolded
 from discreet.learning.deep.watching.layer_calls import WatchedLayer
 from discreet.noise import current
 
@@ -99,12 +100,12 @@ class MixingTrials:
             layer = calls[place][0]
             self._reached.add(layer.name)
             for slope in slopes:
-                if slope is None or slope.dim() == 0 or len(slope) != len(losses):
+                if slope is None or not is_of_examples(slope, len(losses)):
                     continue
-                has_numbers, is_finite = _looked_at(slope)
+                has_numbers, is_finite = _looked_at(unfolded(slope, len(losses)))
                 own = chosen.to(slope.device)
                 if (has_numbers & ~own).any():
-                    raise refused_mixing(layer)
+                    raise refused_mixing(layer, is_folded=len(slope) != len(losses))
                 if (has_numbers & is_finite & own).any():
                     told.add(layer.name)
 

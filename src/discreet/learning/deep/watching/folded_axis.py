@@ -1,0 +1,58 @@
+"""Positions that were folded into the axis of the examples: windows of an image, words of a text, choices.
+
+A tensor (examples, positions, …) becomes one of (examples · positions, …) by reshape: the rows of an example
+are next to each other. That they are, and that no row belongs to another example, is tried out as everywhere
+(`mixing_trials`): joined in another order, rows would have slopes of others.
+"""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from discreet.learning.deep.layers import GradientRule, adds_up_positions
+from discreet.learning.deep.uses import OuterUse, RowsUse, TurnedRowsUse, Use
+
+__all__ = ["is_of_examples", "unfolded", "uses_of_folded"]
+
+
+def is_of_examples(values: Tensor, examples: int) -> bool:
+    """Whether the first axis has as many rows for each example, at least one."""
+    return values.dim() > 0 and len(values) > 0 and len(values) % examples == 0
+
+
+def unfolded(values: Tensor, examples: int) -> Tensor:
+    """Return a tensor with an axis of examples, and then one of what was folded into it."""
+    return values.reshape(examples, -1, *values.shape[1:])
+
+
+def uses_of_folded(
+    rule: GradientRule, module: nn.Module, given: Tensor, slopes: Tensor, examples: int
+) -> dict[str, Use] | None:
+    """Return the uses of a layer's parameters, which has several rows of each example; None where it cannot.
+
+    Parameters
+    ----------
+    rule : GradientRule
+    module : nn.Module
+    given, slopes : tensors
+        As for the rule, as long as each other.
+    examples : int
+    """
+    if adds_up_positions(rule):
+        return rule(module, unfolded(given, examples), unfolded(slopes, examples))
+    found = {name: _joined(use, examples) for name, use in rule(module, given, slopes).items()}
+    known = {name: use for name, use in found.items() if use is not None}
+    return known if len(known) == len(found) else None
+
+
+def _joined(use: Use, examples: int) -> Use | None:
+    """Return a use of rows as one of examples; None of kinds that only an accelerator has."""
+    if isinstance(use, RowsUse):
+        return RowsUse(unfolded(use.rows, examples).sum(1))
+    if isinstance(use, TurnedRowsUse):
+        return TurnedRowsUse(RowsUse(unfolded(use.turned.rows, examples).sum(1)), use.shape, use.order)
+    if isinstance(use, OuterUse):
+        return OuterUse(
+            unfolded(use.left, examples).flatten(1, 2), unfolded(use.right, examples).flatten(1, 2)
+        )
+    return None

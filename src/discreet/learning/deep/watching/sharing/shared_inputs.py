@@ -1,0 +1,123 @@
+"""Layers that are given what all examples share: places of words, distances between them, tables.
+
+What such a layer is given must be nobody's, which its values show: it is held by the model, or it is integers
+that count places. What was found of the first batch stays so; where later batches may be looked at, it must
+be the same in them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, TypeAlias
+
+import torch
+from torch import Tensor, nn
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
+
+from discreet.errors import ParameterError
+from discreet.learning.deep.layers import adds_up_positions
+from discreet.learning.deep.watching.layer_calls import NotedCall
+
+__all__ = ["Key", "SharedInputs", "counts_places", "given_to"]
+
+Key: TypeAlias = tuple[bool, str, int]
+"""Whether the model is in training mode, the name of a layer, and how often it was called before."""
+
+_INDEX = "[index]"  # which no layer is called
+
+
+class SharedInputs:
+    """Says which calls are given nothing of examples, whatever the length of their first axis.
+
+    Parameters
+    ----------
+    model : nn.Module
+    """
+
+    def __init__(self, model: nn.Module) -> None:
+        self._model = model
+        self._first: dict[Key, Tensor | None] = {}
+        self._is_compared, self._indices = False, 0
+
+    def candidates(self, calls: list[NotedCall], *, is_compared: bool) -> dict[NotedCall, Key]:
+        """Return those of a batch, which begins with this, each with what it is known by in other batches.
+
+        Parameters
+        ----------
+        calls : list of NotedCall
+        is_compared : bool
+            Whether values of this batch are compared with the first, which waits for an accelerator.
+        """
+        self._is_compared, self._indices = is_compared, 0
+        found, times = dict[NotedCall, Key](), Counter[str]()
+        for call in calls:
+            if call.before or not adds_up_positions(call.watched.rule):
+                continue
+            key = self._model.training, call.watched.name, times[call.watched.name]
+            times[call.watched.name] += 1
+            if key not in self._first:
+                given = given_to(call.given)
+                self._first[key] = given.clone() if self._is_public(given) else None
+            if self._first[key] is not None:
+                found[call] = key
+        return found
+
+    def check(self, call: NotedCall, key: Key) -> None:
+        """Refuse a call that is given something else than in the first batch."""
+        known = self._first[key]
+        if self._is_compared and known is not None and not torch.equal(known, given_to(call.given)):
+            raise _changed(f"its {call.watched.title}")
+
+    def is_public_index(self, index: Tensor) -> bool:
+        """Whether an index or a mask, by which a shared tensor is read, is shared, too.
+
+        All of a batch come in one order.
+        """
+        key = self._model.training, _INDEX, self._indices
+        self._indices += 1
+        if key not in self._first:
+            self._first[key] = index.detach().clone() if self._is_public(index) else None
+        known = self._first[key]
+        if known is not None and self._is_compared and not torch.equal(known, index):
+            raise _changed("an index")
+        return known is not None
+
+    def _is_public(self, given: Tensor) -> bool:
+        """Whether a tensor is a part of what the model holds, or counts places."""
+        if counts_places(given):
+            return True
+        held = (*self._model.buffers(), *self._model.parameters())
+        return _storage(given) in {
+            _storage(value) for value in held if not is_traceable_wrapper_subclass(value)
+        }
+
+
+def _changed(title: str) -> ParameterError:
+    return ParameterError(
+        "model",
+        f"gives {title} other places than in the first batch, which one example could decide",
+        "places that are the same in every batch",
+    )
+
+
+def given_to(given: tuple[Any, Any]) -> Tensor:
+    """Return the one tensor that a layer with a rule was given."""
+    args, kwargs = given
+    return args[0] if args else next(iter(kwargs.values()))
+
+
+def counts_places(values: Tensor) -> bool:
+    """Whether integers are consecutive, or a table of which entries depend on the distance of places alone.
+
+    Both are of at least two places. A mask of later words is a table, one number everywhere is none.
+    """
+    if values.is_floating_point() or values.is_complex() or values.dim() == 0 or values.shape[-1] < 2:
+        return False
+    if values.numel() == values.shape[-1]:
+        return values.dtype != torch.bool and bool((values.diff(dim=-1) == 1).all())
+    is_table = values.shape[-2] > 1 and bool((values != values.flatten()[0]).any())
+    return is_table and bool((values[..., 1:, 1:] == values[..., :-1, :-1]).all())
+
+
+def _storage(value: Tensor) -> int:
+    return value.untyped_storage().data_ptr()
