@@ -9,7 +9,8 @@ from torch import nn
 from discreet.errors import ParameterError
 from discreet.learning.deep.uses import LookupUse, OuterUse
 from discreet.learning.deep.watching import folded_axis
-from discreet.learning.deep.watching.folded_axis import is_of_examples, unfolded, uses_of_folded
+from discreet.learning.deep.watching.folded_axis import is_of_examples, unfolded, uses_by_rule
+from discreet.learning.deep.watching.layer_calls import WatchedLayer
 from learning.deep.gradient_oracle import booked, compare
 from learning.deep.training_runs import small_run
 
@@ -134,8 +135,14 @@ def test_each_example_has_as_many_rows():
     assert unfolded(torch.arange(6), 3).tolist() == [[0, 1], [2, 3], [4, 5]]
 
 
-def test_a_kind_of_use_that_cannot_be_joined_is_not_taken():
-    outer = OuterUse(torch.ones(6, 1, 2), torch.ones(6, 1, 3))
-    known = uses_of_folded(lambda *_: {"weight": outer}, None, None, None, 3)
+def test_a_kind_of_use_that_cannot_be_joined_is_refused():
+    def watched(use):
+        return WatchedLayer("layer", nn.Linear(2, 2), lambda *_: {"weight": use}, {})
+
+    rows = torch.ones(6, 2)
+    known = uses_by_rule(watched(OuterUse(torch.ones(6, 1, 2), torch.ones(6, 1, 3))), rows, rows, 3)
     assert known["weight"].left.shape == (3, 2, 2)
-    assert uses_of_folded(lambda *_: {"weight": object()}, None, None, None, 3) is None
+    with pytest.raises(ParameterError, match="no kernel"):
+        uses_by_rule(watched(object()), rows, rows, 3)
+    with pytest.raises(ParameterError, match="input is not that of the examples"):
+        uses_by_rule(watched(object()), torch.ones(9, 2), rows, 3)

@@ -32,7 +32,7 @@ from discreet.learning.deep.watching.compiled_regions import (
     uncompiled,
 )
 from discreet.learning.deep.watching.first_axis import refused_axis
-from discreet.learning.deep.watching.folded_axis import is_of_examples, uses_of_folded
+from discreet.learning.deep.watching.folded_axis import is_of_examples, uses_by_rule
 from discreet.learning.deep.watching.layer_calls import (
     Keep,
     Kept,
@@ -47,7 +47,12 @@ from discreet.learning.deep.watching.loose_parameters import loose_parameters
 from discreet.learning.deep.watching.model_hooks import ModelHook
 from discreet.learning.deep.watching.passed_parameters import refuse_passed_parameters
 from discreet.learning.deep.watching.sharing.beside_layers import chosen_calls
-from discreet.learning.deep.watching.sharing.shared_inputs import SharedInputs, given_to
+from discreet.learning.deep.watching.sharing.shared_inputs import (
+    NO_STAND_INS,
+    SharedInputs,
+    StandIns,
+    given_to,
+)
 from discreet.learning.deep.watching.trials.call_sequence import CallSequence
 from discreet.learning.deep.watching.trials.mixing_trials import MixingTrials
 from discreet.learning.deep.watching.whole_modules import (
@@ -93,12 +98,13 @@ class Book:
         self._places = {id(parameter): place for place, parameter in enumerate(parameters)}
         self._is_open, self._trials = False, MixingTrials(shards.agreed)
         self._calls: list[NotedCall] = []
-        self._sequence, self._shared = CallSequence(), SharedInputs(model)
+        self._sequence = CallSequence()
         watched = list(self._watch(model, "", set()))
         reached = {id(value) for one in watched for value in one.trained.values()}
         if reached != self._trained:
             raise ParameterError("optimizer", "has parameters that are not the model's", "those of the model")
         self._trained |= {id(shards.gathered(parameter)) for parameter in parameters}
+        self._shared = SharedInputs(model, [] if shards.is_any else watched)
         self._writers = [writer_of(one) for one in watched]
         self._records = [self._recorder(*one) for one in zip(watched, self._writers, strict=True)]
         self._hidden: list[Callable[..., Any]] = []
@@ -290,14 +296,19 @@ class Book:
         calls, _ = self._recorded(losses, is_compared=True)
         self._sequence.check(self._model, calls)
 
-    def trace(self, losses: Tensor) -> list[LayerCall]:
+    def trace(self, losses: Tensor, stand_ins: StandIns) -> list[LayerCall]:
         """Return what `read` makes uses of, and close the book.
 
         Nothing is tried out: layers must be called as in a batch that was read.
+
+        Parameters
+        ----------
+        losses : tensor
+        stand_ins : StandIns
         """
         if not self._sequence.is_known(self._model):
             raise ParameterError("losses", "were not read before", "a batch that was read")
-        calls, _ = self._recorded(losses, is_compared=False)
+        calls, _ = self._recorded(losses, is_compared=False, stand_ins=stand_ins)
         self._sequence.check(self._model, calls)
         return _sloped(calls, losses)
 
@@ -309,7 +320,9 @@ class Book:
                 found[self._places[id(parameter)]].append(named[name])
         return found
 
-    def _recorded(self, losses: Tensor, *, is_compared: bool) -> tuple[list[NotedCall], list[NotedCall]]:
+    def _recorded(
+        self, losses: Tensor, *, is_compared: bool, stand_ins: StandIns = NO_STAND_INS
+    ) -> tuple[list[NotedCall], list[NotedCall]]:
         """Close the book, and return its calls, and those of modules that are divided (`chosen_calls`).
 
         What examples share is compared with the first batch where that is said (`shared_inputs`).
@@ -318,7 +331,8 @@ class Book:
         self.stop()
         if not losses.requires_grad:
             raise _not_of_the_model()
-        calls, divided = chosen_calls(calls, losses, self._shared, is_compared=is_compared)
+        self._shared.begin(stand_ins, is_compared=is_compared)
+        calls, divided = chosen_calls(calls, losses, self._shared)
         if all(edge is None for call in calls for edge in call.edges):
             raise _not_of_the_model()
         return calls, divided
@@ -337,14 +351,7 @@ class Book:
         (slope,), given = slopes, given_to(call.given)
         assert slope is not None  # noqa: S101 - what has no slope leaves no call
         with _without_autocast(given.device.type):
-            if len(given) == batch:
-                found = watched.rule(watched.module, given, slope)
-            elif len(given) != len(slope):
-                raise refused_axis(watched, "input is not that of the examples")
-            elif (joined := uses_of_folded(watched.rule, watched.module, given, slope, batch)) is not None:
-                found = joined
-            else:
-                raise refused_axis(watched, "first axis has positions, too, which no kernel is for")
+            found = uses_by_rule(watched, given, slope, batch)
         return {name: found[name] for name in watched.trained}
 
 

@@ -27,8 +27,9 @@ def refused_mixing(watched: WatchedLayer, *, is_folded: bool = False) -> Paramet
     Where the output has several rows of each example, they may be in another order.
     """
     mend = (
-        'losses of which each depends on its own example: no batch normalization, and reduction="none" '
-        "instead of a mean"
+        'losses of which each depends on its own example: no batch normalization, reduction="none" instead '
+        "of a mean, and no term that compares examples or counts over them, as contrastive losses and those "
+        "that balance experts do"
     )
     if isinstance(watched.module, nn.Embedding):
         mend += f"; {_expanded(watched)}, if it embeds places"

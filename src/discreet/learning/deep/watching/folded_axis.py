@@ -7,12 +7,14 @@ are next to each other. That they are, and that no row belongs to another exampl
 
 from __future__ import annotations
 
-from torch import Tensor, nn
+from torch import Tensor
 
-from discreet.learning.deep.layers import GradientRule, adds_up_positions
+from discreet.learning.deep.layers import adds_up_positions
 from discreet.learning.deep.uses import OuterUse, RowsUse, TurnedRowsUse, Use
+from discreet.learning.deep.watching.first_axis import refused_axis
+from discreet.learning.deep.watching.layer_calls import WatchedLayer
 
-__all__ = ["is_of_examples", "unfolded", "uses_of_folded"]
+__all__ = ["is_of_examples", "unfolded", "uses_by_rule"]
 
 
 def is_of_examples(values: Tensor, examples: int) -> bool:
@@ -25,24 +27,30 @@ def unfolded(values: Tensor, examples: int) -> Tensor:
     return values.reshape(examples, -1, *values.shape[1:])
 
 
-def uses_of_folded(
-    rule: GradientRule, module: nn.Module, given: Tensor, slopes: Tensor, examples: int
-) -> dict[str, Use] | None:
-    """Return the uses of a layer's parameters, which has several rows of each example; None where it cannot.
+def uses_by_rule(watched: WatchedLayer, given: Tensor, slopes: Tensor, examples: int) -> dict[str, Use]:
+    """Return the uses of a layer's parameters by its rule, also where it has several rows of each example.
 
     Parameters
     ----------
-    rule : GradientRule
-    module : nn.Module
+    watched : WatchedLayer
+        It has a rule.
     given, slopes : tensors
-        As for the rule, as long as each other.
+        What the layer was given, and the gradient of what it returned.
     examples : int
     """
+    rule, module = watched.rule, watched.module
+    assert rule is not None  # noqa: S101 - others are run again
+    if len(given) == examples:
+        return rule(module, given, slopes)
+    if len(given) != len(slopes):
+        raise refused_axis(watched, "input is not that of the examples")
     if adds_up_positions(rule):
         return rule(module, unfolded(given, examples), unfolded(slopes, examples))
     found = {name: _joined(use, examples) for name, use in rule(module, given, slopes).items()}
     known = {name: use for name, use in found.items() if use is not None}
-    return known if len(known) == len(found) else None
+    if len(known) != len(found):
+        raise refused_axis(watched, "first axis has positions, too, which no kernel is for")
+    return known
 
 
 def _joined(use: Use, examples: int) -> Use | None:

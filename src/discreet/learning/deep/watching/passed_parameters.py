@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.autograd.graph import get_gradient_edge
 
 from discreet.errors import ParameterError
+from discreet.learning.deep.watching.arriving_slopes import hidden_layers
 
 __all__ = ["refuse_passed_parameters"]
 
@@ -59,11 +60,7 @@ def refuse_passed_parameters(
                     "torch.compiler.reset() if it was compiled and called before it was made private",
                 )
         elif node.name() == _HIDING:
-            raise ParameterError(
-                "model",
-                "hides layers from the graph of its losses",
-                "torch.utils.checkpoint.checkpoint(…, use_reentrant=False)",
-            )
+            raise hidden_layers()
         else:
             waiting += [(child, place) for child, place in node.next_functions if child is not None]
 

@@ -69,6 +69,10 @@ ADDED = {
     "turned": ((28, 5), lambda x, p: x + p.T),
     "an index": ((7, 28), lambda x, p: x + p[torch.arange(1, 6)]),
     "a sum of two": ((5, 28), lambda x, p: x + (p[:1] + p.mean(1, keepdim=True))),
+    "repeated for one example after another": (
+        (5, 4),
+        lambda x, p: x + torch.tile(p, (len(x), 1)).reshape(len(x), 5, 4).sum(2, keepdim=True),
+    ),
     "a product with a number": ((5, 28), lambda x, p: x + p * 0.5),
     "two axes of places": ((5, 28), lambda x, p: x + (p[:, :1] + p[0])),
 }
@@ -228,7 +232,7 @@ def test_a_part_that_is_called_without_its_module_is_watched():
     assert [len(found) for found in uses] == [0, 1, 1]
     book.open()
     with pytest.raises(ParameterError, match="outside of the module"):
-        book.read((model.layer(rows) + model.gain[:2]).square().sum(1))
+        book.read((model.layer(rows) / model.gain[:2]).square().sum(1))
     book.close()
 
 

@@ -112,6 +112,40 @@ def test_a_traced_graph_gives_the_same(name):
     book.close()
 
 
+def by_loop(optimizer, losses):
+    for rows in optimizer.batches():
+        optimizer.step(losses(*rows))
+
+
+def by_run(optimizer, losses):
+    list(optimizer.run(losses))
+
+
+@pytest.mark.parametrize("way", [by_loop, by_run])
+def test_masks_of_what_is_shared_are_drawn_anew(way):
+    place = lambda model, words, x: words + model.drop(model.places(torch.arange(LENGTH)))  # noqa: E731
+    model, words = Placed(place), torch.randint(0, 7, (40, LENGTH))
+    model.drop.p = 0.5
+    optimizer, _ = small_run(model, (words,), steps=3)
+    way(optimizer, lambda given: model(given).flatten(1).square().sum(1))
+    assert optimizer.taken == 3
+    optimizer.close()
+
+
+@pytest.mark.parametrize(
+    "factor",
+    [
+        lambda x: (x.amax(0) > 5).float()[:, None],
+        lambda x: x.float().mean(0)[:, None],
+        lambda x: 2 * x[0, :, None].float(),
+    ],
+)
+def test_a_factor_of_others_is_no_mask_of_dropout(factor):
+    place = lambda model, words, x: words + factor(x) * model.places(torch.arange(LENGTH))  # noqa: E731
+    with pytest.raises(ParameterError):
+        booked(Placed(place), torch.randint(1, 7, (4, LENGTH)))
+
+
 SOMEBODYS = {
     "the words of the first": lambda model, words, x: words + model.places(x[:1]),
     "the words of two": lambda model, words, x: words + model.places(x[:2].reshape(2, -1)).mean(0),
@@ -137,15 +171,6 @@ def test_without_a_look_at_values_it_would_pass(name, monkeypatch):
     """The planted fault."""
     monkeypatch.setattr(shared_inputs, "counts_places", lambda values: len(values) != 4)
     assert booked(Placed(SOMEBODYS[name]), torch.randint(0, 7, (4, LENGTH)))
-
-
-def by_loop(optimizer, losses):
-    for rows in optimizer.batches():
-        optimizer.step(losses(*rows))
-
-
-def by_run(optimizer, losses):
-    list(optimizer.run(losses))
 
 
 class Moving:

@@ -11,7 +11,7 @@ its gradients are those of a layer that is given the same for each of them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -26,7 +26,7 @@ __all__ = ["chosen_calls"]
 
 
 def chosen_calls(
-    calls: list[NotedCall], losses: Tensor, shared: SharedInputs, *, is_compared: bool
+    calls: list[NotedCall], losses: Tensor, shared: SharedInputs
 ) -> tuple[list[NotedCall], list[NotedCall]]:
     """Return calls of which each module that was noted in two ways is there in one.
 
@@ -40,36 +40,42 @@ def chosen_calls(
     losses : tensor
         One number for each example, with a graph.
     shared : SharedInputs
-    is_compared : bool
-        Whether what is shared is compared with the first batch.
+        Of which a batch has begun.
     """
-    roots = shared.candidates(calls, is_compared=is_compared)
+    roots = shared.candidates(calls)
     alone = [call for call in calls if _is_alone(call)]
-    wholes = {call.watched: call for call in calls if call.loose and call not in alone}
-    if not wholes and not roots and not alone:
-        return calls, []
-    layers = [call for call in calls if not call.loose or call in alone]
-    places = [place_of(edge) for call in wholes.values() for edge in call.loose.values()]
-    graph = SharedGraph(layers, losses, [*roots, *alone], places, shared.is_public_index)
+    while True:
+        wholes = {call.watched: call for call in calls if call.loose and call not in alone}
+        layers = [call for call in calls if not call.loose or call in alone]
+        graph = SharedGraph(layers, losses, [*roots, *alone], shared.owner, shared.is_public_factor)
+        if not graph.parameters and not roots and not alone:
+            return calls, []
+        failed = [call for call in alone if _meetings(_source_of(call), graph, losses)[0] is None]
+        if not failed:
+            break
+        alone = [call for call in alone if call not in failed]
     recomputed = {call.watched for call in calls if call.is_recomputed}
     met = dict[int, list[NotedCall] | None]()  # for each parameter, whichever modules hold it
     through = dict[int, list[NotedCall]]()
+    for place in graph.parameters:
+        watched, name = cast("tuple[WatchedLayer, str]", shared.owner(place[0].variable))
+        source = _Source(watched, {name: watched.trained[name]}, place, None, saves=not recomputed)
+        held = id(watched.trained[name])
+        met[held], through[held] = _meetings(source, graph, losses)
+    others = {held for held, found in met.items() if found is None}
     for watched, call in wholes.items():
-        for name, edge in call.loose.items():
-            if (held := id(watched.trained[name])) not in met:
-                source = _Source(watched, {name: watched.trained[name]}, place_of(edge), None)
-                saves = watched not in recomputed
-                met[held], through[held] = _meetings(source, graph, losses, saves=saves)
-    divided = _divided(wholes, {held for held, found in met.items() if found is None})
-    own = {id(one.trained[name]) for one in divided for name in wholes[one].loose}
-    added = [one for held, found in met.items() if held in own for one in found or ()]
+        if any(graph.is_read(edge) for edge in call.inner):
+            others |= {id(watched.trained[name]) for name in call.loose}
+    divided = _divided(wholes, others)
+    whole = {id(one.trained[name]) for one in wholes if one not in divided for name in wholes[one].loose}
+    own = [held for held, found in met.items() if found is not None and held not in whole]
+    added = [one for held in own for one in met[held] or ()]
     gone, waiting = set[NotedCall](), [*roots, *alone, *(one for held in own for one in through[held])]
     while waiting:
         call = waiting.pop()
         if call in gone or not any(edge is not None for edge in call.edges):
             continue
-        source = _Source(call.watched, call.watched.trained, place_of(call.edges[0]), call)
-        found, reached = _meetings(source, graph, losses, saves=not call.is_recomputed)
+        found, reached = _meetings(_source_of(call), graph, losses)
         if found is not None:
             if call in roots:
                 shared.check(call, roots[call])
@@ -91,6 +97,7 @@ class _Source:
     trained: dict[str, Tensor]
     place: Place
     call: NotedCall | None
+    saves: bool
 
     def uses(self, rows: Tensor) -> dict[str, Use]:
         """Return the uses of its parameters, from the gradients of each example at it."""
@@ -136,22 +143,34 @@ class _Repeated:
         """
         if self.factor != 1:
             slopes = slopes * (given if self.factor is None else self.factor)
-        own = self.shape[1:] if len(self.shape) == slopes.dim() else self.shape
-        new = slopes.dim() - len(own)
-        slopes = slopes.reshape(len(given), -1, *slopes.shape[1:])  # positions that were folded into examples
-        axes = [1, *(axis + 1 for axis in range(1, slopes.dim() - 1) if axis < new or own[axis - new] == 1)]
-        is_one = all(slopes.shape[axis] == 1 for axis in axes)  # which is its own sum, and is not copied
-        rows = (slopes if is_one else slopes.sum(axes)).reshape(len(given), *self.shape)
+        rows = self._added_up(slopes, len(given))
         if self.edge != self.source.place:
             (rows,) = _pulled(rows, self.edge, [GradientEdge(*self.source.place)])
         return self.source.uses(rows)
 
+    def _added_up(self, slopes: Tensor, examples: int) -> Tensor:
+        """Return the gradients of each example at the shared tensor."""
+        is_long = len(self.shape) == slopes.dim()
+        if is_long and self.shape[0] > 1:  # all of it was repeated, for one example after another
+            return slopes.reshape(examples, *self.shape)
+        own = self.shape[1:] if is_long else self.shape
+        new = slopes.dim() - len(own)
+        axes = [1, *(axis + 1 for axis in range(1, slopes.dim()) if axis < new or own[axis - new] == 1)]
+        slopes = slopes.reshape(examples, -1, *slopes.shape[1:])  # positions that were folded into examples
+        is_one = all(slopes.shape[axis] == 1 for axis in axes)  # which is its own sum, and is not copied
+        return (slopes if is_one else slopes.sum(axes)).reshape(examples, *self.shape)
+
+
+def _source_of(call: NotedCall) -> _Source:
+    place = place_of(call.edges[0])
+    return _Source(call.watched, call.watched.trained, place, call, saves=not call.is_recomputed)
+
 
 def _meetings(
-    source: _Source, graph: SharedGraph, losses: Tensor, *, saves: bool
+    source: _Source, graph: SharedGraph, losses: Tensor
 ) -> tuple[list[NotedCall] | None, list[NotedCall]]:
     """Return a call for each meeting with examples, or None if something else is done; and layers between."""
-    found = graph.meetings([source.place], saves=saves)
+    found = graph.meetings([source.place], saves=source.saves)
     if found is None:
         return None, []
     return [_noted(source, met, losses) for met in found[0]], found[1]

@@ -33,6 +33,7 @@ _OF_ONE = {
         "Flip",
         "Gelu",
         "Mean",
+        "NativeDropout",
         "Neg",
         "Permute",
         "Pow",
@@ -99,10 +100,15 @@ class SharedGraph:
         One number for each example, with a graph.
     roots : collection of NotedCall
         Those that were given nothing of examples.
-    parameters : collection
-        The places of parameters that are used outside of these layers.
+    parameters : callable
+        Whether a leaf of the graph is a trained parameter.
     is_public : callable
         Whether an index is nobody's.
+
+    Attributes
+    ----------
+    parameters : list of Place
+        Trained parameters that are read outside of these layers.
     """
 
     def __init__(
@@ -110,14 +116,16 @@ class SharedGraph:
         calls: list[NotedCall],
         losses: Tensor,
         roots: Iterable[NotedCall],
-        parameters: Iterable[Place],
+        parameters: Callable[[Tensor], object],
         is_public: Callable[[Tensor], bool],
     ) -> None:
         self._layers = {place_of(edge): call for call in calls for edge in call.edges if edge is not None}
         self._examples, self._roots, self._is_public = len(losses), set(roots), is_public
         self._readers: dict[Place, list[tuple[Any, int]]] = {}
-        self._known = dict[Place, bool].fromkeys(parameters, True)
         self._read(losses)
+        leaves = [place for place in self._readers if hasattr(place[0], "variable")]
+        self.parameters = [place for place in leaves if parameters(place[0].variable)]
+        self._known = dict[Place, bool].fromkeys(self.parameters, True)
 
     def _read(self, losses: Tensor) -> None:
         end = place_of(get_gradient_edge(losses))
@@ -141,6 +149,10 @@ class SharedGraph:
         if call is not None:
             return [place_of(edge) for edge in call.before]
         return [None if child is None else (child, number) for child, number in place[0].next_functions]
+
+    def is_read(self, edge: Any) -> bool:
+        """Whether something outside of the layers reads a tensor."""
+        return place_of(edge) in self._readers
 
     def meetings(self, places: list[Place], *, saves: bool) -> tuple[list[Meeting], list[NotedCall]] | None:
         """Return all meetings of a shared tensor with examples, and the layers on the way, or None.
@@ -189,11 +201,13 @@ class SharedGraph:
             return False
         if kind == "IndexBackward":
             return all(one is None or self._is_public(one) for one in node._saved_indices)
+        if kind == "EmbeddingBackward":
+            return self._is_public(node._saved_indices)
         factor = _factor(node, index)
-        if kind == "MulBackward":  # by a number of Python, which is kept as a double, and not by a statistic
-            is_number = factor is not None and factor.dim() == 0 and factor.dtype == torch.float64
-            return is_number and node._input_metadata[0].dtype != torch.float64
-        return factor is not None and self._is_public(factor)
+        if factor is None or kind != "MulBackward" or factor.dim() > 0:
+            return factor is not None and self._is_public(factor)
+        # A number of Python is kept as a double: of other numbers without axes none can be told from a mean.
+        return factor.dtype == torch.float64 != node._input_metadata[0].dtype
 
     def _is_shared(self, place: Place) -> bool:
         """Whether a tensor was made of parameters and shared layers by such operations alone."""
@@ -218,6 +232,8 @@ class SharedGraph:
         wide, shape = shape_at(returned), () if given is None else shape_at(given)
         if not wide or wide[0] % self._examples:
             return False
+        if len(shape) == len(wide) and _kind(returned[0]) == "RepeatBackward":
+            return wide[0] == shape[0] * self._examples  # all of it, for one example after another
         return len(shape) < len(wide) or (shape[0] == 1 and (wide[0] > 1 or self._examples == 1))
 
     def _met(self, node: Any, index: int, place: Place, *, saves: bool) -> Meeting | None:
@@ -239,7 +255,7 @@ class SharedGraph:
                 return None
             factor = saved.detach()
         elif kind == "RepeatBackward":
-            if shape not in (wide[1:], (1, *wide[1:])):
+            if wide[1:] not in (shape, shape[1:]):
                 return None
         elif kind != "ExpandBackward":
             return None

@@ -8,6 +8,8 @@ be the same in them.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import torch
@@ -16,14 +18,19 @@ from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from discreet.errors import ParameterError
 from discreet.learning.deep.layers import adds_up_positions
-from discreet.learning.deep.watching.layer_calls import NotedCall
+from discreet.learning.deep.watching.layer_calls import NotedCall, WatchedLayer
 
-__all__ = ["Key", "SharedInputs", "counts_places", "given_to"]
+__all__ = ["NO_STAND_INS", "Key", "SharedInputs", "StandIns", "counts_places", "given_to"]
 
 Key: TypeAlias = tuple[bool, str, int]
 """Whether the model is in training mode, the name of a layer, and how often it was called before."""
 
-_INDEX = "[index]"  # which no layer is called
+StandIns: TypeAlias = Mapping[int, Tensor]
+"""Of the identities of tensors that stand for parameters, which parameter each stands for."""
+
+NO_STAND_INS: StandIns = MappingProxyType({})
+
+_FACTOR = "[factor]"  # which no layer is called
 
 
 class SharedInputs:
@@ -32,23 +39,35 @@ class SharedInputs:
     Parameters
     ----------
     model : nn.Module
+    watched : list of WatchedLayer
+        The modules whose calls are noted, for `owner`.
     """
 
-    def __init__(self, model: nn.Module) -> None:
-        self._model = model
+    def __init__(self, model: nn.Module, watched: list[WatchedLayer]) -> None:
+        self._model, self._stand_ins = model, NO_STAND_INS
+        self._owners = {
+            id(value): (one, name) for one in reversed(watched) for name, value in one.trained.items()
+        }
         self._first: dict[Key, Tensor | None] = {}
-        self._is_compared, self._indices = False, 0
+        self._is_compared, self._factors = False, 0
 
-    def candidates(self, calls: list[NotedCall], *, is_compared: bool) -> dict[NotedCall, Key]:
-        """Return those of a batch, which begins with this, each with what it is known by in other batches.
+    def begin(self, stand_ins: StandIns = NO_STAND_INS, *, is_compared: bool) -> None:
+        """Begin a batch.
 
         Parameters
         ----------
-        calls : list of NotedCall
+        stand_ins : StandIns, optional
         is_compared : bool
             Whether values of this batch are compared with the first, which waits for an accelerator.
         """
-        self._is_compared, self._indices = is_compared, 0
+        self._stand_ins, self._is_compared, self._factors = stand_ins, is_compared, 0
+
+    def owner(self, leaf: Tensor) -> tuple[WatchedLayer, str] | None:
+        """Return whose a trained parameter is, and its name there; None for tensors that are none."""
+        return self._owners.get(id(self._stand_ins.get(id(leaf), leaf)))
+
+    def candidates(self, calls: list[NotedCall]) -> dict[NotedCall, Key]:
+        """Return such calls, each with what it is known by in other batches."""
         found, times = dict[NotedCall, Key](), Counter[str]()
         for call in calls:
             if call.before or not adds_up_positions(call.watched.rule):
@@ -68,19 +87,21 @@ class SharedInputs:
         if self._is_compared and known is not None and not torch.equal(known, given_to(call.given)):
             raise _changed(f"its {call.watched.title}")
 
-    def is_public_index(self, index: Tensor) -> bool:
+    def is_public_factor(self, values: Tensor) -> bool:
         """Whether an index or a mask, by which a shared tensor is read, is shared, too.
 
-        All of a batch come in one order.
+        All of a batch come in one order. Masks of dropout are others in every batch.
         """
-        key = self._model.training, _INDEX, self._indices
-        self._indices += 1
+        key = self._model.training, _FACTOR, self._factors
+        self._factors += 1
         if key not in self._first:
-            self._first[key] = index.detach().clone() if self._is_public(index) else None
+            self._first[key] = values.detach().clone() if self._is_public(values) or _drops(values) else None
         known = self._first[key]
-        if known is not None and self._is_compared and not torch.equal(known, index):
-            raise _changed("an index")
-        return known is not None
+        if known is None or not self._is_compared or _drops(known):
+            return known is not None
+        if not torch.equal(known, values):
+            raise _changed("an index or a mask")
+        return True
 
     def _is_public(self, given: Tensor) -> bool:
         """Whether a tensor is a part of what the model holds, or counts places."""
@@ -90,6 +111,14 @@ class SharedInputs:
         return _storage(given) in {
             _storage(value) for value in held if not is_traceable_wrapper_subclass(value)
         }
+
+
+def _drops(values: Tensor) -> bool:
+    """Whether numbers are those of a mask of dropout: some are 0, and all others are one number above 1."""
+    if not values.is_floating_point() or values.numel() < 2:
+        return False
+    scale = values.max()
+    return bool((scale > 1) & ((values == 0) | (values == scale)).all())
 
 
 def _changed(title: str) -> ParameterError:
