@@ -62,8 +62,7 @@ class NotedCall:
     """One call: the arguments, how often each had been written to, and where gradients arrive.
 
     `edges` are those of what it returned, and `before` those of what it was given. Of a module that is
-    divisible, `loose` are those of the parameters that it holds beside layers, and `inner` those of the
-    layers. `is_recomputed` says that what
+    divisible, `loose` are those of the parameters that it holds beside layers. `is_recomputed` says that what
     operations have saved is computed again before it is read, as by `torch.utils.checkpoint`.
     """
 
@@ -73,7 +72,6 @@ class NotedCall:
     edges: list[Any]
     before: list[Any]
     loose: dict[str, Any] = field(default_factory=dict)
-    inner: list[Any] = field(default_factory=list)
     is_recomputed: bool = False
 
     def check_unchanged(self) -> None:
@@ -100,27 +98,19 @@ def noted_call(watched: WatchedLayer, args: Any, kwargs: Any, outputs: list[Tens
     given = _detached(args, kwargs)
     read = _all_tensors(given, args, kwargs)
     passed = _all_tensors((args, kwargs), args, kwargs)
-    loose, inner = _held_by(watched) if watched.is_divisible else ({}, [])
     return NotedCall(
         watched,
         given,
         versions=[(value, value._version) for value in read],
         edges=[get_gradient_edge(value) if value.requires_grad else None for value in outputs],
         before=[get_gradient_edge(value) for value in passed if value.requires_grad],
-        loose=loose,
-        inner=inner,
+        loose={
+            name: get_gradient_edge(value)
+            for name, value in (loose_parameters(watched.module) if watched.is_divisible else ())
+            if name in watched.trained
+        },
         is_recomputed=torch._C._autograd._top_saved_tensors_default_hooks(True) is not None,
     )
-
-
-def _held_by(watched: WatchedLayer) -> tuple[dict[str, Any], list[Any]]:
-    """Return the edges of the trained parameters that a module holds itself, by name, and of its layers."""
-    own = dict(loose_parameters(watched.module))
-    loose = {name: get_gradient_edge(own[name]) for name in own if name in watched.trained}
-    every = watched.module.named_parameters()
-    return loose, [
-        get_gradient_edge(one) for name, one in every if name in watched.trained and name not in own
-    ]
 
 
 def seen_alone(value: Any) -> Any:

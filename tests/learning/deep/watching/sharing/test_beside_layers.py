@@ -8,6 +8,7 @@ from functools import partial
 import pytest
 import torch
 from torch import nn
+from torch.nn import functional
 
 from discreet.errors import ParameterError
 from discreet.learning.deep.uses import OuterUse, RowsUse
@@ -344,3 +345,47 @@ CUTS = [
 @pytest.mark.parametrize("cut", CUTS)
 def test_slices_from_the_end_are_those_of_examples(cut):
     compare(Sliced(cut), torch.randn(5, 4, 3))
+
+
+class Mixer(nn.Module):
+    """Multiplies by a parameter, and computes with the weight of a layer past it."""
+
+    def __init__(self, *, past):
+        super().__init__()
+        self.gain, self.layer, self.past = nn.Parameter(torch.randn(28)), nn.Linear(28, 28), past
+
+    def forward(self, x):
+        found = functional.linear(x, self.layer.weight) if self.past else self.layer(x)
+        return torch.tanh(found * self.gain.exp())
+
+
+class Outer(nn.Module):
+    """Adds a token, which is a parameter, around modules that hold parameters and one that nobody reads."""
+
+    def __init__(self, *, past):
+        super().__init__()
+        self.token, self.unread = nn.Parameter(torch.randn(1, 1, 28)), nn.Parameter(torch.randn(3))
+        self.first, self.part, self.last = nn.Linear(28, 28), Mixer(past=past), nn.Linear(28, 2)
+
+    def forward(self, x):
+        return self.last(self.part(self.first(x) + self.token))
+
+
+@pytest.mark.parametrize("past", [False, True])
+def test_a_module_is_divided_whatever_is_done_with_layers_in_a_part_of_it(past):
+    torch.manual_seed(10)
+    model, rows = Outer(past=past), torch.randn(4, 5, 28)
+    model.unread.requires_grad_(False)
+    model.part.layer.bias.requires_grad_(not past)
+    compare(model, rows)
+    model.unread.requires_grad_(True)
+    named = dict(
+        zip(
+            [name for name, value in model.named_parameters() if value.requires_grad],
+            booked(model, rows),
+            strict=True,
+        )
+    )
+    assert named["unread"] == []
+    assert isinstance(named["first.weight"][0], OuterUse)
+    assert isinstance(named["part.layer.weight"][0], RowsUse if past else OuterUse)

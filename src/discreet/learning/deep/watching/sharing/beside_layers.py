@@ -48,7 +48,7 @@ def chosen_calls(
         wholes = {call.watched: call for call in calls if call.loose and call not in alone}
         layers = [call for call in calls if not call.loose or call in alone]
         graph = SharedGraph(layers, losses, [*roots, *alone], shared.owner, shared.is_public_factor)
-        if not graph.parameters and not roots and not alone:
+        if not (wholes or roots or alone or graph.parameters):
             return calls, []
         failed = [call for call in alone if _meetings(_source_of(call), graph, losses)[0] is None]
         if not failed:
@@ -56,16 +56,21 @@ def chosen_calls(
         alone = [call for call in alone if call not in failed]
     recomputed = {call.watched for call in calls if call.is_recomputed}
     met = dict[int, list[NotedCall] | None]()  # for each parameter, whichever modules hold it
-    through = dict[int, list[NotedCall]]()
+    through, owners = dict[int, list[NotedCall]](), dict[int, WatchedLayer]()
     for place in graph.parameters:
         watched, name = cast("tuple[WatchedLayer, str]", shared.owner(place[0].variable))
         source = _Source(watched, {name: watched.trained[name]}, place, None, saves=not recomputed)
         held = id(watched.trained[name])
+        owners[held] = watched
         met[held], through[held] = _meetings(source, graph, losses)
     others = {held for held, found in met.items() if found is None}
-    for watched, call in wholes.items():
-        if any(graph.is_read(edge) for edge in call.inner):
-            others |= {id(watched.trained[name]) for name in call.loose}
+    passed = {held for held in others if owners[held].rule is not None}
+    for watched, call in sorted(wholes.items(), key=lambda pair: len(pair[0].trained)):
+        loose = {id(watched.trained[name]) for name in call.loose}
+        inside = {id(value) for value in watched.trained.values()}
+        if loose & others or inside & passed:  # the innermost does again what passes its layers
+            others |= loose
+            passed -= inside
     divided = _divided(wholes, others)
     whole = {id(one.trained[name]) for one in wholes if one not in divided for name in wholes[one].loose}
     own = [held for held, found in met.items() if found is not None and held not in whole]
@@ -83,10 +88,10 @@ def chosen_calls(
             added += found
             waiting += reached
     kept = [call for call in calls if call.watched not in divided and call not in gone] + added
-    inside = {id(one) for call in kept if call.watched.rule is None for one in _inside(call, kept)}
+    parts = {id(one) for call in kept if call.watched.rule is None for one in _inside(call, kept)}
     factors = {held for held, found in met.items() if any(_has_factor(one) for one in found or ())}
     changed = {one for one in divided if any(id(one.trained[name]) in factors for name in wholes[one].loose)}
-    return [call for call in kept if id(call) not in inside], [one for one in calls if one.watched in changed]
+    return [call for call in kept if id(call) not in parts], [one for one in calls if one.watched in changed]
 
 
 @dataclass(frozen=True, eq=False)

@@ -150,10 +150,6 @@ class SharedGraph:
             return [place_of(edge) for edge in call.before]
         return [None if child is None else (child, number) for child, number in place[0].next_functions]
 
-    def is_read(self, edge: Any) -> bool:
-        """Whether something outside of the layers reads a tensor."""
-        return place_of(edge) in self._readers
-
     def meetings(self, places: list[Place], *, saves: bool) -> tuple[list[Meeting], list[NotedCall]] | None:
         """Return all meetings of a shared tensor with examples, and the layers on the way, or None.
 

@@ -20,9 +20,9 @@ from discreet.errors import ParameterError
 from discreet.learning.deep.layers import adds_up_positions
 from discreet.learning.deep.watching.layer_calls import NotedCall, WatchedLayer
 
-__all__ = ["NO_STAND_INS", "Key", "SharedInputs", "StandIns", "counts_places", "given_to"]
+__all__ = ["NO_STAND_INS", "CallKey", "SharedInputs", "StandIns", "counts_places", "given_to"]
 
-Key: TypeAlias = tuple[bool, str, int]
+CallKey: TypeAlias = tuple[bool, str, int]
 """Whether the model is in training mode, the name of a layer, and how often it was called before."""
 
 StandIns: TypeAlias = Mapping[int, Tensor]
@@ -40,15 +40,13 @@ class SharedInputs:
     ----------
     model : nn.Module
     watched : list of WatchedLayer
-        The modules whose calls are noted, for `owner`.
+        The modules whose calls are noted, each before its parts, for `owner`.
     """
 
     def __init__(self, model: nn.Module, watched: list[WatchedLayer]) -> None:
         self._model, self._stand_ins = model, NO_STAND_INS
-        self._owners = {
-            id(value): (one, name) for one in reversed(watched) for name, value in one.trained.items()
-        }
-        self._first: dict[Key, Tensor | None] = {}
+        self._owners = {id(value): (one, name) for one in watched for name, value in one.trained.items()}
+        self._first: dict[CallKey, Tensor | None] = {}
         self._is_compared, self._factors = False, 0
 
     def begin(self, stand_ins: StandIns = NO_STAND_INS, *, is_compared: bool) -> None:
@@ -63,25 +61,25 @@ class SharedInputs:
         self._stand_ins, self._is_compared, self._factors = stand_ins, is_compared, 0
 
     def owner(self, leaf: Tensor) -> tuple[WatchedLayer, str] | None:
-        """Return whose a trained parameter is, and its name there; None for tensors that are none."""
+        """Return the innermost module that has a trained parameter, and its name there; or None."""
         return self._owners.get(id(self._stand_ins.get(id(leaf), leaf)))
 
-    def candidates(self, calls: list[NotedCall]) -> dict[NotedCall, Key]:
+    def candidates(self, calls: list[NotedCall]) -> dict[NotedCall, CallKey]:
         """Return such calls, each with what it is known by in other batches."""
-        found, times = dict[NotedCall, Key](), Counter[str]()
+        found, times = dict[NotedCall, CallKey](), Counter[str]()
         for call in calls:
             if call.before or not adds_up_positions(call.watched.rule):
                 continue
             key = self._model.training, call.watched.name, times[call.watched.name]
             times[call.watched.name] += 1
-            if key not in self._first:
-                given = given_to(call.given)
+            given = given_to(call.given)
+            if self._is_new(key):
                 self._first[key] = given.clone() if self._is_public(given) else None
-            if self._first[key] is not None:
+            if self._first.get(key) is not None:
                 found[call] = key
         return found
 
-    def check(self, call: NotedCall, key: Key) -> None:
+    def check(self, call: NotedCall, key: CallKey) -> None:
         """Refuse a call that is given something else than in the first batch."""
         known = self._first[key]
         if self._is_compared and known is not None and not torch.equal(known, given_to(call.given)):
@@ -94,14 +92,18 @@ class SharedInputs:
         """
         key = self._model.training, _FACTOR, self._factors
         self._factors += 1
-        if key not in self._first:
+        if self._is_new(key):
             self._first[key] = values.detach().clone() if self._is_public(values) or _drops(values) else None
-        known = self._first[key]
+        known = self._first.get(key)
         if known is None or not self._is_compared or _drops(known):
             return known is not None
         if not torch.equal(known, values):
             raise _changed("an index or a mask")
         return True
+
+    def _is_new(self, key: CallKey) -> bool:
+        """Whether a tensor is to be looked at: while a batch is traced there are no values to see."""
+        return key not in self._first and not self._stand_ins
 
     def _is_public(self, given: Tensor) -> bool:
         """Whether a tensor is a part of what the model holds, or counts places."""
