@@ -321,17 +321,17 @@ def test_a_compiler_calls_what_is_hidden_and_does_not_read_it():
     assert [kind for kind, _ in seen] == [torch.Tensor] * 2
 
 
-def test_what_was_compiled_to_be_run_backward_once_is_refused_with_the_mend(monkeypatch):
+def test_what_was_compiled_to_be_run_backward_once_is_refused_with_the_mend():
     weight, rows = torch.randn(3, 3, requires_grad=True), torch.randn(2, 3)
     compiled = torch.compile(lambda x: torch.relu(x @ weight) @ weight, backend="aot_eager")
     compiled(rows).sum().backward()
     with pytest.raises(ParameterError, match=r"donated_buffer = False, then torch\.compiler\.reset"):
         first_of_two_passes(compiled(rows).sum(), [weight])
-    monkeypatch.setattr(config, "donated_buffer", False)
-    torch.compiler.reset()
-    compiled(rows).sum().backward()
-    found = compiled(rows).sum()
-    assert torch.equal(*first_of_two_passes(found, [weight]), *torch.autograd.grad(found, [weight]))
+    with config.patch(donated_buffer=False):
+        torch.compiler.reset()
+        compiled(rows).sum().backward()
+        found = compiled(rows).sum()
+        assert torch.equal(*first_of_two_passes(found, [weight]), *torch.autograd.grad(found, [weight]))
 
 
 def test_other_faults_of_a_backward_pass_are_shown_as_they_are():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch import nn
 
 from discreet.errors import ParameterError
+from discreet.learning.deep.watching.compiled_regions import compiler_is_loaded
 from discreet.learning.deep.watching.layer_calls import WatchedLayer
 from discreet.learning.deep.watching.not_by_example import written_place
 
@@ -46,9 +47,10 @@ def _expanded(watched: WatchedLayer) -> str:
 
 def _mend(watched: WatchedLayer) -> str:
     if isinstance(watched.module, nn.Embedding | nn.EmbeddingBag):
+        compiled = ", or optimizer.run(losses, compiler=torch.compile) instead of a compiled model"
         return (
-            f"{_expanded(watched)}, if it embeds places, which all examples share; else examples along "
-            "the first axis"
+            f"{_expanded(watched)}, if it embeds places, which all examples share"
+            f"{compiled if compiler_is_loaded() else ''}; else examples along the first axis"
         )
     if isinstance(watched.module, nn.RNNBase):
         return f"examples along the first axis: torch.nn.{type(watched.module).__name__}(…, batch_first=True)"
