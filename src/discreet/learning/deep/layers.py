@@ -27,7 +27,6 @@ from discreet.learning.deep.uses import (
 
 __all__ = [
     "GradientRule",
-    "adds_up_positions",
     "as_read_by_kernels",
     "cast_by_autocast",
     "is_traceable",
@@ -83,14 +82,6 @@ def _to_longer(given: Tensor) -> Tensor:
 def is_traceable(rule: GradientRule | None) -> bool:
     """Whether what a rule does can be part of a graph; other rules take kernels, or blocks of examples."""
     return rule not in (None, _convolution)
-
-
-def adds_up_positions(rule: GradientRule | None) -> bool:
-    """Whether a rule adds up over all axes after the first, but for those of one position.
-
-    So further axes of positions may come after that of the examples.
-    """
-    return rule in (linear_uses, _transposed_linear, _embedding, _layer_norm, _rms_norm)
 
 
 def as_read_by_kernels(rule: GradientRule | None, given: Tensor, slopes: Tensor) -> tuple[Tensor, Tensor]:

@@ -24,11 +24,17 @@ class Placed(nn.Module):
         return self.words(x) + self.embed(self.parts[0], x)
 
 
+@pytest.mark.parametrize(
+    "embed",
+    [
+        lambda places, x: places(torch.arange(x.shape[1])),
+        lambda places, x: places(torch.arange(x.shape[1])[None]),
+    ],
+)
 @pytest.mark.parametrize("batch", [4, 5])
-def test_words_of_others_are_refused_with_the_line_for_places(batch):
-    embed = lambda places, x: places(x[:, 0] % 5)  # noqa: E731 - of each example, added to all
+def test_places_that_examples_share_are_refused_with_the_line_that_mends_it(embed, batch):
     with pytest.raises(ParameterError) as caught:
-        booked(Placed(embed), torch.randint(0, 7, (batch, batch)))
+        booked(Placed(embed), torch.randint(0, 7, (batch, 5)))
     assert "model.parts[0](torch.arange(length).expand(batch, -1))" in str(caught.value)
 
 

@@ -19,7 +19,7 @@ class Scaled(nn.Module):
         self.gain, self.inside = nn.Parameter(torch.ones(3)), nn.Sequential(nn.Linear(3, 3), *inside)
 
     def forward(self, x):
-        return self.inside(x / self.gain)
+        return self.inside(x * self.gain)
 
 
 class First(nn.Module):

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from discreet.errors import ParameterError
 
-__all__ = ["Backward", "first_places", "hand_over_slopes", "hidden_layers", "run_once"]
+__all__ = ["Backward", "first_places", "hand_over_slopes", "run_once"]
 
 Edges = Sequence[Any]
 """Where gradients of the tensors that a call has returned arrive; None for those that have none."""
@@ -97,8 +97,6 @@ def hand_over_slopes(
     try:
         slopes = iter(backward(loss, edges))
     except RuntimeError as error:
-        if "use_reentrant" in str(error):
-            raise hidden_layers() from error
         if "second time" not in str(error):
             raise
         raise ParameterError(
@@ -111,13 +109,3 @@ def hand_over_slopes(
         own = [next(slopes) if edge is not None else None for edge in calls[place]]
         if any(slope is not None for slope in own):
             take(place, own)
-
-
-def hidden_layers() -> ParameterError:
-    """Return the refusal of parts of a model that are run again outside of the graph of the losses."""
-    return ParameterError(
-        "model",
-        "hides layers from the graph of its losses",
-        "torch.utils.checkpoint.checkpoint(…, use_reentrant=False); of Hugging Face, "
-        'model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})',
-    )

@@ -9,6 +9,7 @@ out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 from weakref import WeakSet
 
@@ -25,13 +26,13 @@ from discreet.learning.deep.watching.arriving_slopes import (
     hand_over_slopes,
     run_once,
 )
+from discreet.learning.deep.watching.beside_layers import chosen_calls
 from discreet.learning.deep.watching.compiled_regions import (
     compiler_is_loaded,
     first_of_two_passes,
     uncompiled,
 )
 from discreet.learning.deep.watching.first_axis import refused_axis
-from discreet.learning.deep.watching.folded_axis import is_of_examples, uses_by_rule
 from discreet.learning.deep.watching.layer_calls import (
     Keep,
     Kept,
@@ -39,21 +40,12 @@ from discreet.learning.deep.watching.layer_calls import (
     NotedCall,
     WatchedLayer,
     keep_all,
-    not_of_the_model,
     noted_call,
     seen_alone,
-    sloped_calls,
 )
 from discreet.learning.deep.watching.loose_parameters import loose_parameters
 from discreet.learning.deep.watching.model_hooks import ModelHook
 from discreet.learning.deep.watching.passed_parameters import refuse_passed_parameters
-from discreet.learning.deep.watching.sharing.beside_layers import chosen_calls
-from discreet.learning.deep.watching.sharing.shared_inputs import (
-    NO_STAND_INS,
-    SharedInputs,
-    StandIns,
-    given_to,
-)
 from discreet.learning.deep.watching.trials.call_sequence import CallSequence
 from discreet.learning.deep.watching.trials.mixing_trials import MixingTrials
 from discreet.learning.deep.watching.trials.separate_examples import are_kept_apart
@@ -106,7 +98,6 @@ class Book:
         if reached != self._trained:
             raise ParameterError("optimizer", "has parameters that are not the model's", "those of the model")
         self._trained |= {id(shards.gathered(parameter)) for parameter in parameters}
-        self._shared = SharedInputs(model, [] if shards.is_any else watched)
         self._writers = [writer_of(one) for one in watched]
         self._records = [self._recorder(*one) for one in zip(watched, self._writers, strict=True)]
         self._hidden: list[Callable[..., Any]] = []
@@ -236,25 +227,16 @@ class Book:
         weights : tensor, optional
             0 for padding, which tells nothing of how examples are mixed. None: that is not looked at.
         """
-        is_planned = weights is not None and self._trials.is_planned(weights)
-        calls, divided = self._recorded(losses, is_compared=is_planned or not losses.is_cuda)
+        calls, _ = self._recorded(losses)
         edges = [call.edges for call in calls]
         asked = _asked(edges, losses)
         if weights is not None:
-            self._look(calls, divided, losses, weights, asked)
+            self._look(calls, losses, weights, asked)
         refuse_passed_parameters(edges, [call.before for call in calls], losses, self._trained)
         self._sequence.check(self._model, calls)
-        divided.clear()
         return self._arriving(calls, losses, asked, keep)
 
-    def _look(
-        self,
-        calls: list[NotedCall],
-        divided: list[NotedCall],
-        losses: Tensor,
-        weights: Tensor,
-        asked: set[int],
-    ) -> None:
+    def _look(self, calls: list[NotedCall], losses: Tensor, weights: Tensor, asked: set[int]) -> None:
         """Look at whether losses mix examples: at their graph, and in some batches by trials."""
         is_proven = are_kept_apart(calls, losses)
         if not self._trials.is_due(weights, is_proven=is_proven):
@@ -262,7 +244,7 @@ class Book:
         if is_proven and not _has_room(losses):
             self._trials.note_proof({call.watched.name for call in calls})
             return
-        refuse_mixing_inside(calls, divided, len(losses), self._shards.whole)
+        refuse_mixing_inside(calls, len(losses), self._shards.whole)
         self._trials.try_out(_edges_of(calls), losses, weights, asked, first_of_two_passes)
 
     def _arriving(
@@ -284,7 +266,7 @@ class Book:
         watched = [call.watched for call in waiting if call is not None]
         hand_over_slopes(edges, losses.sum(), asked, take)
         if not found:
-            raise not_of_the_model()
+            raise _not_of_the_model()
         return self.by_parameter((watched[place], found[place]) for place in sorted(found))
 
     def try_out(self, compute: Callable[[], Tensor], weights: Tensor) -> None:
@@ -302,10 +284,9 @@ class Book:
                 return
             self.open()
             losses = compute()
-            calls, divided = self._recorded(losses, is_compared=True)
+            calls, _ = self._recorded(losses)
             self._sequence.check(self._model, calls)
-            refuse_mixing_inside(calls, divided, len(losses), self._shards.whole)
-            divided.clear()
+            refuse_mixing_inside(calls, len(losses), self._shards.whole)
             layers, before = _edges_of(calls), [call.before for call in calls]
             edges = [own for _, own in layers]
             calls.clear()  # what layers were given is let go in the backward pass
@@ -314,24 +295,19 @@ class Book:
 
     def check_calls(self, losses: Tensor) -> None:
         """Only look at whether losses call layers as those of the first batch did, and close the book."""
-        calls, _ = self._recorded(losses, is_compared=True)
+        calls, _ = self._recorded(losses)
         self._sequence.check(self._model, calls)
 
-    def trace(self, losses: Tensor, stand_ins: StandIns) -> list[LayerCall]:
+    def trace(self, losses: Tensor) -> list[LayerCall]:
         """Return what `read` makes uses of, and close the book.
 
         Nothing is tried out: layers must be called as in a batch that was read.
-
-        Parameters
-        ----------
-        losses : tensor
-        stand_ins : StandIns
         """
         if not self._sequence.is_known(self._model):
             raise ParameterError("losses", "were not read before", "a batch that was read")
-        calls, _ = self._recorded(losses, is_compared=False, stand_ins=stand_ins)
+        calls, edges = self._recorded(losses)
         self._sequence.check(self._model, calls)
-        return sloped_calls(calls, losses)
+        return _sloped(calls, edges, losses)
 
     def by_parameter(self, calls: Iterable[tuple[WatchedLayer, dict[str, Kept]]]) -> list[list[Kept]]:
         """Return for every parameter what calls have for it by name, in the order of calls."""
@@ -341,37 +317,32 @@ class Book:
                 found[self._places[id(parameter)]].append(named[name])
         return found
 
-    def _recorded(
-        self, losses: Tensor, *, is_compared: bool, stand_ins: StandIns = NO_STAND_INS
-    ) -> tuple[list[NotedCall], list[NotedCall]]:
-        """Close the book, and return its calls, and those of modules that are divided (`chosen_calls`).
-
-        What examples share is compared with the first batch where that is said (`shared_inputs`).
-        """
+    def _recorded(self, losses: Tensor) -> tuple[list[NotedCall], list[Any]]:
+        """Close the book, and return its calls, and where gradients arrive."""
         calls = self._calls
         self.stop()
-        if not losses.requires_grad:
-            raise not_of_the_model()
-        self._shared.begin(stand_ins, is_compared=is_compared)
-        calls, divided = chosen_calls(calls, losses, self._shared)
-        if all(edge is None for call in calls for edge in call.edges):
-            raise not_of_the_model()
-        return calls, divided
+        if losses.requires_grad:
+            calls = chosen_calls(calls, losses)
+        edges = [edge for call in calls for edge in call.edges if edge is not None]
+        if not edges or not losses.requires_grad:
+            raise _not_of_the_model()
+        return calls, edges
 
     @torch.no_grad()
     def uses_of(self, call: LayerCall, batch: int) -> dict[str, Use]:
         """Return the uses of a layer's trained parameters by name."""
         watched, slopes = call.watched, call.slopes
-        if any(slope is not None and not is_of_examples(slope, batch) for slope in slopes):
+        if any(slope is not None and (slope.dim() == 0 or len(slope) != batch) for slope in slopes):
             raise refused_axis(watched, "first axis is not that of the examples")
         if watched.rule is None:
             module, trained, whole = watched.module, watched.trained, self._shards.whole
-            return uses_of_whole(
-                module, trained, call.given, slopes, batch=batch, whole=whole, name=watched.name
-            )
-        (slope,), given = slopes, given_to(call.given)
-        assert slope is not None  # noqa: S101 - what has no slope leaves no call
-        found = uses_by_rule(watched, given, slope, batch)
+            return uses_of_whole(module, trained, call.given, slopes, whole=whole, name=watched.name)
+        (slope,), (args, kwargs) = slopes, call.given
+        given = args[0] if args else next(iter(kwargs.values()))
+        if len(given) != batch:
+            raise refused_axis(watched, "input is not that of the examples")
+        with _without_autocast(given.device.type):
+            found = watched.rule(watched.module, given, slope)
         return {name: found[name] for name in watched.trained}
 
 
@@ -392,3 +363,31 @@ def _asked(edges: list[list[Any]], losses: Tensor) -> set[int]:
 def _has_room(losses: Tensor) -> bool:
     """Whether the memory of a second backward pass is there: an accelerator's may be just enough for one."""
     return not losses.is_cuda
+
+
+def _without_autocast(kind: str) -> AbstractContextManager[object]:
+    """Let numbers be as long as they are: autocast is for the model alone."""
+    return torch.autocast(kind, enabled=False) if torch.is_autocast_enabled(kind) else nullcontext()
+
+
+def _sloped(calls: list[NotedCall], edges: list[Any], losses: Tensor) -> list[LayerCall]:
+    """Run backward to the layers, and return the calls that the losses depend on."""
+    slopes = torch.autograd.grad(losses.sum(), edges, allow_unused=True)
+    if all(slope is None for slope in slopes):
+        raise _not_of_the_model()
+    rest, found = iter(slopes), []
+    for call in calls:
+        own = [next(rest) if edge is not None else None for edge in call.edges]
+        if any(slope is not None for slope in own):
+            call.check_unchanged()
+            found.append(LayerCall(call.watched, call.given, own))
+    return found
+
+
+def _not_of_the_model() -> ParameterError:
+    return ParameterError(
+        "losses",
+        "do not come from the model",
+        "the losses of this batch, from model(…); and torch.compiler.reset() if it was compiled and called "
+        "before it was made private",
+    )

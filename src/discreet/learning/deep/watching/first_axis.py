@@ -5,16 +5,10 @@ from __future__ import annotations
 from torch import nn
 
 from discreet.errors import ParameterError
-from discreet.learning.deep.watching.compiled_regions import compiler_is_loaded
 from discreet.learning.deep.watching.layer_calls import WatchedLayer
 from discreet.learning.deep.watching.not_by_example import written_place
 
 __all__ = ["refused_axis", "refused_mixing"]
-
-_STACKED = (
-    "several views of an example by torch.stack(views, 1) instead of torch.cat(views), and of axes that are "
-    "folded into the first one by reshape or flatten, that of the examples before the others"
-)
 
 
 def refused_axis(watched: WatchedLayer, problem: str) -> ParameterError:
@@ -22,20 +16,14 @@ def refused_axis(watched: WatchedLayer, problem: str) -> ParameterError:
     return ParameterError("model", f"has a {watched.title} whose {problem}", _mend(watched))
 
 
-def refused_mixing(watched: WatchedLayer, *, is_folded: bool = False) -> ParameterError:
-    """Return the refusal of losses of which one has a gradient at another example of a layer's output.
-
-    Where the output has several rows of each example, they may be in another order.
-    """
+def refused_mixing(watched: WatchedLayer) -> ParameterError:
+    """Return the refusal of losses of which one has a gradient at another example of a layer's output."""
     mend = (
-        'losses of which each depends on its own example: no batch normalization, reduction="none" instead '
-        "of a mean, and no term that compares examples or counts over them, as contrastive losses and those "
-        "that balance experts do"
+        'losses of which each depends on its own example: no batch normalization, and reduction="none" '
+        "instead of a mean"
     )
     if isinstance(watched.module, nn.Embedding):
         mend += f"; {_expanded(watched)}, if it embeds places"
-    elif is_folded:
-        mend += f"; {_STACKED}"
     problem = f"mixes examples: the loss of one depends on another at its {watched.title}"
     return ParameterError("model", problem, mend)
 
@@ -47,11 +35,13 @@ def _expanded(watched: WatchedLayer) -> str:
 
 def _mend(watched: WatchedLayer) -> str:
     if isinstance(watched.module, nn.Embedding | nn.EmbeddingBag):
-        compiled = ", or optimizer.run(losses, compiler=torch.compile) instead of a compiled model"
         return (
-            f"{_expanded(watched)}, if it embeds places, which all examples share"
-            f"{compiled if compiler_is_loaded() else ''}; else examples along the first axis"
+            f"{_expanded(watched)}, if it embeds places, which all examples share; else examples along "
+            "the first axis"
         )
     if isinstance(watched.module, nn.RNNBase):
         return f"examples along the first axis: torch.nn.{type(watched.module).__name__}(…, batch_first=True)"
-    return f"examples along the first axis of every layer: {_STACKED}"
+    return (
+        "examples along the first axis of every layer: several views of an example by torch.stack(views, 1) "
+        "instead of torch.cat(views), and no axis that is folded into the first one by reshape or flatten"
+    )

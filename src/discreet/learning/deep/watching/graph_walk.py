@@ -8,7 +8,7 @@ from typing import Any
 from torch import Tensor
 from torch.autograd.graph import get_gradient_edge
 
-__all__ = ["Place", "place_of", "walked_past"]
+__all__ = ["place_of", "walked_past"]
 
 Place = tuple[Any, int]
 """A node of a graph, and which of its outputs; None instead of a node, if no gradient goes there."""

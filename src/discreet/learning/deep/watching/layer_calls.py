@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-import torch
 from torch import Tensor, nn
 from torch.autograd.graph import get_gradient_edge
 from torch.utils._pytree import tree_leaves, tree_map
@@ -23,10 +22,8 @@ __all__ = [
     "NotedCall",
     "WatchedLayer",
     "keep_all",
-    "not_of_the_model",
     "noted_call",
     "seen_alone",
-    "sloped_calls",
 ]
 
 Kept = TypeVar("Kept")
@@ -63,9 +60,8 @@ class WatchedLayer:
 class NotedCall:
     """One call: the arguments, how often each had been written to, and where gradients arrive.
 
-    `edges` are those of what it returned, and `before` those of what it was given. Of a module that is
-    divisible, `loose` are those of the parameters that it holds beside layers. `is_recomputed` says that what
-    operations have saved is computed again before it is read, as by `torch.utils.checkpoint`.
+    `edges` are those of what it returned, `before` those of what it was given, and `loose`, of a module that
+    is divisible, those of the parameters that it holds beside layers.
     """
 
     watched: WatchedLayer
@@ -74,7 +70,6 @@ class NotedCall:
     edges: list[Any]
     before: list[Any]
     loose: dict[str, Any] = field(default_factory=dict)
-    is_recomputed: bool = False
 
     def check_unchanged(self) -> None:
         """Refuse a call whose arguments were written over since."""
@@ -111,7 +106,6 @@ def noted_call(watched: WatchedLayer, args: Any, kwargs: Any, outputs: list[Tens
             for name, value in (loose_parameters(watched.module) if watched.is_divisible else ())
             if name in watched.trained
         },
-        is_recomputed=torch._C._autograd._top_saved_tensors_default_hooks(True) is not None,
     )
 
 
@@ -119,31 +113,6 @@ def seen_alone(value: Any) -> Any:
     """Return a tensor as a view of itself, whose gradient is that of what reads the view."""
     is_one = isinstance(value, Tensor) and value.is_floating_point() and value.requires_grad
     return value.view_as(value) if is_one else value
-
-
-def sloped_calls(calls: list[NotedCall], losses: Tensor) -> list[LayerCall]:
-    """Run backward to the layers, and return the calls that the losses depend on."""
-    edges = [edge for call in calls for edge in call.edges if edge is not None]
-    slopes = torch.autograd.grad(losses.sum(), edges, allow_unused=True)
-    if all(slope is None for slope in slopes):
-        raise not_of_the_model()
-    rest, found = iter(slopes), []
-    for call in calls:
-        own = [next(rest) if edge is not None else None for edge in call.edges]
-        if any(slope is not None for slope in own):
-            call.check_unchanged()
-            found.append(LayerCall(call.watched, call.given, own))
-    return found
-
-
-def not_of_the_model() -> ParameterError:
-    """Return the refusal of losses that no recorded layer leads to."""
-    return ParameterError(
-        "losses",
-        "do not come from the model",
-        "the losses of this batch, from model(…); and torch.compiler.reset() if it was compiled and called "
-        "before it was made private",
-    )
 
 
 def _all_tensors(values: tuple[Any, Any], args: Any, kwargs: Any) -> list[Tensor]:

@@ -13,7 +13,6 @@ from typing import Any
 from torch import Tensor
 
 from discreet.errors import ParameterError
-from discreet.learning.deep.watching.arriving_slopes import hidden_layers
 from discreet.learning.deep.watching.graph_walk import walked_past
 
 __all__ = ["refuse_passed_parameters"]
@@ -47,4 +46,8 @@ def refuse_passed_parameters(
                     "torch.compiler.reset() if it was compiled and called before it was made private",
                 )
         elif node.name() == _HIDING:
-            raise hidden_layers()
+            raise ParameterError(
+                "model",
+                "hides layers from the graph of its losses",
+                "torch.utils.checkpoint.checkpoint(…, use_reentrant=False)",
+            )

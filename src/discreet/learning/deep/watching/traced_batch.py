@@ -161,7 +161,7 @@ class TracedBatch:
         versions = [value._version for value in held.values()]
         self._book.open()
         losses = functional_call(self._whole, held, (tree_unflatten(leaves, self._shape),))
-        calls = self._book.trace(losses, {id(held[name]): value for name, value in self._held().items()})
+        calls = self._book.trace(losses)
         if versions != [value._version for value in held.values()]:
             raise ParameterError(
                 "model", "changes a buffer or parameter in its forward pass", "modules that keep nothing"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,10 +12,8 @@ from torch import Tensor, nn
 from torch.func import functional_call, vjp, vmap
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
-from discreet.errors import ParameterError
 from discreet.learning.deep.uses import RowsUse, Use
 from discreet.learning.deep.watching.first_axis import refused_mixing
-from discreet.learning.deep.watching.folded_axis import is_of_examples, unfolded
 from discreet.learning.deep.watching.layer_calls import NotedCall
 from discreet.learning.deep.watching.not_by_example import refused_module
 
@@ -38,7 +36,6 @@ def uses_of_whole(
     given: tuple[Any, Any],
     slopes: list[Tensor | None],
     *,
-    batch: int,
     whole: Callable[[Tensor], Tensor] = Tensor.detach,
     name: str = "",
 ) -> dict[str, Use]:
@@ -51,19 +48,17 @@ def uses_of_whole(
         Its trained parameters by name, those of its parts too.
     given : pair
         The arguments of its call, by position and by name. Tensors whose first axis is as long as the batch
-        are split into examples; and those as long as what it returned, of which each example has several
-        rows (`folded_axis`).
+        are split into examples.
     slopes : list
         The gradient of each tensor that it returned; None where there is none.
-    batch : int
-        How many examples there are.
     whole : callable, optional
         Returns all numbers of a parameter, of which this process may have a part, apart from its graph.
     name : str, optional
         Where the module is in the model.
     """
+    batch = next(len(slope) for slope in slopes if slope is not None)
     wanted = [place for place, slope in enumerate(slopes) if slope is not None]
-    batched, run = _by_example(module, given, _lengths(slopes, batch), batch, whole)
+    batched, run = _by_example(module, given, batch, whole)
     held = {name: whole(value) for name, value in trained.items()}
 
     def gradient(rows: list[Tensor], row_slopes: list[Tensor]) -> dict[str, Tensor]:
@@ -72,79 +67,50 @@ def uses_of_whole(
             return [returned[place] for place in wanted]
 
         _, pull = vjp(forward, held)
-        return pull(row_slopes)[0]
+        return pull([slope[None] for slope in row_slopes])[0]
 
     with _refusing(module, name, set(trained)):
-        each = vmap(gradient)(batched, [unfolded(slope, batch) for slope in slopes if slope is not None])
+        each = vmap(gradient)(batched, [slope for slope in slopes if slope is not None])
     return {name: RowsUse(value.reshape(len(value), -1)) for name, value in each.items()}
 
 
 @torch.no_grad()
 def refuse_mixing_inside(
-    calls: list[NotedCall],
-    divided: list[NotedCall],
-    batch: int,
-    whole: Callable[[Tensor], Tensor] = Tensor.detach,
+    calls: list[NotedCall], batch: int, whole: Callable[[Tensor], Tensor] = Tensor.detach
 ) -> None:
     """Refuse modules without a rule that return something else for an example alone than in its batch.
 
-    Slopes of what they return cannot tell. So each is run again, with all examples and with each by itself;
-    and so are modules that were divided into layers, if that can be done.
+    Slopes of what they return cannot tell. So each is run again, with all examples and with each by itself.
     """
     for call in (call for call in calls if call.watched.rule is None):
-        _refuse_mixing(call, _alone_and_together(call, batch, whole), batch)
-    for call in divided:
-        try:
-            found = _alone_and_together(call, batch, whole)
-        except ParameterError:  # it draws random numbers, or is otherwise not run example by example
-            continue
-        _refuse_mixing(call, found, batch)
-
-
-def _alone_and_together(
-    call: NotedCall, batch: int, whole: Callable[[Tensor], Tensor]
-) -> Iterable[tuple[Tensor, Tensor]]:
-    """Return what a module returns for each example by itself, and for all of them."""
-    watched, (args, kwargs) = call.watched, call.given
-    with _refusing(watched.module, watched.name, set(watched.trained)):
-        held = _held(watched.module, whole)
-        together = tensors_of(functional_call(watched.module, held, args, kwargs))
-        batched, run = _by_example(watched.module, call.given, _lengths(together, batch), batch, whole)
-        alone = vmap(lambda rows: run(rows, {}))(batched)
-    return zip(alone, together, strict=True)
-
-
-def _refuse_mixing(call: NotedCall, found: Iterable[tuple[Tensor, Tensor]], batch: int) -> None:
-    for one, other in found:
-        if is_of_examples(other, batch) and not _are_close(one, other, batch):
-            raise refused_mixing(call.watched)
-
-
-def _lengths(values: Sequence[Tensor | None], batch: int) -> set[int]:
-    """Return how long the first axes of tensors of examples are."""
-    return {batch, *(len(one) for one in values if one is not None and is_of_examples(one, batch))}
+        watched, (args, kwargs) = call.watched, call.given
+        batched, run = _by_example(watched.module, call.given, batch, whole)
+        with _refusing(watched.module, watched.name, set(watched.trained)):
+            alone = vmap(
+                lambda rows, run=run: [value[0] if value.dim() else value for value in run(rows, {})]
+            )(batched)
+            held = _held(watched.module, whole)
+            together = tensors_of(functional_call(watched.module, held, args, kwargs))
+        pairs = zip(alone, together, strict=True)
+        if not all(_are_close(one, other) for one, other in pairs if other.shape[:1] == (batch,)):
+            raise refused_mixing(watched)
 
 
 def _by_example(
-    module: nn.Module,
-    given: tuple[Any, Any],
-    lengths: set[int],
-    batch: int,
-    whole: Callable[[Tensor], Tensor],
+    module: nn.Module, given: tuple[Any, Any], batch: int, whole: Callable[[Tensor], Tensor]
 ) -> tuple[list[Tensor], Callable[[list[Tensor], dict[str, Tensor]], list[Tensor]]]:
     """Return what is split into examples, and what runs the module with one of them and some parameters."""
     held = _held(module, whole)
     leaves, shape = tree_flatten(given)
-    split = [isinstance(leaf, Tensor) and leaf.dim() > 0 and len(leaf) in lengths for leaf in leaves]
+    split = [isinstance(leaf, Tensor) and leaf.dim() > 0 and len(leaf) == batch for leaf in leaves]
 
     def run(rows: list[Tensor], parameters: dict[str, Tensor]) -> list[Tensor]:
         rest = iter(rows)
-        own = [next(rest) if is_split else leaf for leaf, is_split in zip(leaves, split, strict=True)]
+        own = [next(rest)[None] if is_split else leaf for leaf, is_split in zip(leaves, split, strict=True)]
         args, kwargs = tree_unflatten(own, shape)
         return tensors_of(functional_call(module, {**held, **parameters}, args, kwargs))
 
-    rows = [unfolded(leaf, batch) for leaf, is_split in zip(leaves, split, strict=True) if is_split]
-    return rows, run
+    return [leaf for leaf, is_split in zip(leaves, split, strict=True) if is_split], run
 
 
 def _held(module: nn.Module, whole: Callable[[Tensor], Tensor]) -> dict[str, Tensor]:
@@ -163,11 +129,9 @@ def _refusing(module: nn.Module, name: str, trained: set[str]) -> Iterator[None]
         raise refused_module(module, name, trained) from error
 
 
-def _are_close(one: Tensor, other: Tensor, batch: int) -> bool:
+def _are_close(one: Tensor, other: Tensor) -> bool:
     """Whether all examples are about the same, where numbers are finite."""
-    first, second = one.reshape(batch, -1).double(), other.reshape(batch, -1).double()
-    if first.shape != second.shape:
-        return False
+    first, second = one.reshape(len(one), -1).double(), other.reshape(len(other), -1).double()
     both = first.isfinite() & second.isfinite()
     difference = torch.where(both, first - second, 0.0).norm(dim=1)
     length = torch.where(both, second, 0.0).norm(dim=1)

@@ -135,5 +135,5 @@ def test_a_batch_is_not_traced_before_one_was_read():
     book = Book(model, list(model.parameters()))
     book.open()
     with pytest.raises(ParameterError, match="were not read before"):
-        book.trace(model(torch.randn(4, 3)).sum(1), {})
+        book.trace(model(torch.randn(4, 3)).sum(1))
     book.close()

@@ -29,7 +29,6 @@ from torch import Tensor
 
 from discreet.learning.deep.watching.arriving_slopes import Backward, hand_over_slopes
 from discreet.learning.deep.watching.first_axis import refused_mixing
-from discreet.learning.deep.watching.folded_axis import is_of_examples, unfolded
 from discreet.learning.deep.watching.layer_calls import WatchedLayer
 from discreet.noise import current
 
@@ -74,7 +73,7 @@ class MixingTrials:
         It is if it is one of those that always are, or if its graph does not prove any more that examples are
         kept apart.
         """
-        is_planned = self.is_planned(weights)
+        is_planned = self._is_planned(weights)
         if is_proven:
             self._was_proven = True
             return is_planned
@@ -82,8 +81,7 @@ class MixingTrials:
         self._was_proven = self._was_proven and not is_new
         return is_new or is_planned
 
-    def is_planned(self, weights: Tensor) -> bool:
-        """Whether a batch with these weights is one of those that are always tried out."""
+    def _is_planned(self, weights: Tensor) -> bool:
         if not _is_telling(weights):
             return False
         if self._is_half_done:
@@ -118,12 +116,12 @@ class MixingTrials:
             layer = calls[place][0]
             self._reached.add(layer.name)
             for slope in slopes:
-                if slope is None or not is_of_examples(slope, len(losses)):
+                if slope is None or slope.dim() == 0 or len(slope) != len(losses):
                     continue
-                has_numbers, is_finite = _looked_at(unfolded(slope, len(losses)))
+                has_numbers, is_finite = _looked_at(slope)
                 own = chosen.to(slope.device)
                 if (has_numbers & ~own).any():
-                    raise refused_mixing(layer, is_folded=len(slope) != len(losses))
+                    raise refused_mixing(layer)
                 if (has_numbers & is_finite & own).any():
                     told.add(layer.name)
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from types import FunctionType
 from typing import Any, TypeAlias
 
 from torch import Tensor
@@ -44,8 +43,8 @@ def are_kept_apart(calls: Sequence[NotedCall], losses: Tensor) -> bool:
     losses : tensor
         One for each example.
     """
-    if not all(isinstance(call.watched.rule, FunctionType) for call in calls):
-        return False  # modules that are run as wholes, and meetings of examples with what they share
+    if any(call.watched.rule is None for call in calls):
+        return False
     walk = walked_past([call.edges for call in calls], [call.before for call in calls], losses)
     return all(
         node is None or node.name() == _LEAF or _keeps_order(node, read, len(losses)) for node, read in walk

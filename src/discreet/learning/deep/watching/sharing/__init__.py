@@ -1,1 +1,0 @@
-"""What examples share: parameters beside layers and layers of places, and where they meet examples."""
