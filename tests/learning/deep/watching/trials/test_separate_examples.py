@@ -107,7 +107,6 @@ KEEPING = [
     ("Clone", TEXTS, torch.clone),
     ("ToCopy", TEXTS, lambda x: x.to(torch.float64)),
     ("Alias", TEXTS, torch.ops.aten.alias),
-    ("ReshapeAlias", TEXTS, lambda x: torch.ops.aten._reshape_alias(x, [EXAMPLES, 15], [15, 1])),
     ("View", TEXTS, lambda x: x.view(EXAMPLES * 3, 5).view(EXAMPLES, 15)),
     ("UnsafeView", TEXTS, lambda x: x @ torch.rand(5, 2)),
     ("Squeeze", (1, 5), lambda x: x.squeeze(1)),
@@ -184,7 +183,7 @@ MIXING = {
     "sum": lambda x: x + x.sum(0),
     "kept sum": lambda x: x + x.sum(0, keepdim=True),
     "added along another axis": lambda x: x[..., :4] + x[:, 0, 0],
-    "joined behind each other": lambda x: torch.cat([x, x])[:, 0, 0].view(4, 2),
+    "joined behind each other": lambda x: torch.cat([x, x])[:, 0, 0].clone().view(4, 2),
     "a batch of one": lambda x: torch.bmm(torch.rand(1, 4, 4), x.view(1, 4, 15)),
     "total": lambda x: x / x.sum(),
     "mean of all": lambda x: x - x.mean(),
@@ -216,6 +215,9 @@ MIXING = {
     "repeated": lambda x: x.repeat(2, 1, 1)[2:6],
     "interpolated": lambda x: (
         functional.interpolate(x.view(1, 4, 15), size=15, mode="linear") + x.sum(0).sum()
+    ),
+    "a number of each example for a column": lambda x: functional.linear(
+        x[:, 0], torch.rand(4, 5), x[:, 0, 0]
     ),
     "weights from examples": lambda x: torch.rand(4, 4) @ x.view(4, 15),
     "filters from examples": lambda x: functional.conv1d(torch.rand(4, 3, 5), x),
@@ -284,6 +286,34 @@ class Posing(torch.autograd.Function):
     @staticmethod
     def backward(ctx, slopes):
         return slopes.flip(0)
+
+
+class Mish(torch.autograd.Function):
+    """Mixes examples, under the name of an operation that does not."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x - x.mean(0)
+
+    @staticmethod
+    def backward(ctx, slopes):
+        return slopes - slopes.mean(0)
+
+
+class MishBackward0(Mish):
+    """Under that of its node."""
+
+
+@pytest.mark.parametrize("function", [Mish, MishBackward0])
+def test_nothing_is_proven_of_a_function_with_the_name_of_an_operation(function):
+    output, call = layer_output(5)
+    assert not are_kept_apart([call], function.apply(output).sum(1))
+
+
+def test_nothing_is_proven_of_numbers_that_are_read_in_other_steps():
+    output, call = layer_output(EXAMPLES)
+    turned = torch.ops.aten._reshape_alias(output, [EXAMPLES, EXAMPLES], [1, EXAMPLES])
+    assert not are_kept_apart([call], turned.sum(1))
 
 
 def test_nothing_is_proven_of_an_operation_that_poses_as_a_leaf():

@@ -14,9 +14,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any, TypeAlias
 
 from torch import Tensor
+from torch.autograd.function import BackwardCFunction
 
 from discreet.learning.deep.watching.graph_walk import walked_past
 from discreet.learning.deep.watching.layer_calls import NotedCall
@@ -29,7 +31,7 @@ _Keeps: TypeAlias = Callable[[Any, list[Shape], list[Shape | None], int], bool]
 gradient, and the number of examples, and returns whether it keeps the order."""
 
 _LEAF = "torch::autograd::AccumulateGrad"
-_KIND = re.compile(r"Backward\d*$")
+_KIND = re.compile(r"Backward\d+$")  # of PyTorch's own: functions of users have no number
 _WRAPPED = 1 << 63  # axes that are counted from the end are stored without their sign, in 64 bits
 
 
@@ -43,8 +45,8 @@ def are_kept_apart(calls: Sequence[NotedCall], losses: Tensor) -> bool:
     losses : tensor
         One for each example.
     """
-    if any(call.watched.rule is None for call in calls):
-        return False
+    if not all(isinstance(call.watched.rule, FunctionType) for call in calls):
+        return False  # modules that are run as wholes, and parameters that are added to examples
     walk = walked_past([call.edges for call in calls], [call.before for call in calls], losses)
     return all(
         node is None or node.name() == _LEAF or _keeps_order(node, read, len(losses)) for node, read in walk
@@ -53,7 +55,7 @@ def are_kept_apart(calls: Sequence[NotedCall], losses: Tensor) -> bool:
 
 def _keeps_order(node: Any, read: Sequence[tuple[Any, int]], examples: int) -> bool:
     keeps = _KNOWN.get(_KIND.sub("", node.name()))
-    if keeps is None:
+    if keeps is None or isinstance(node, BackwardCFunction):
         return False
     returned = [tuple(one.shape) for one in node._input_metadata]
     given = [None if child is None else tuple(child._input_metadata[number].shape) for child, number in read]
@@ -129,8 +131,9 @@ def _without_reduction(keeps: _Keeps) -> _Keeps:
 def _last_without_gradient(
     node: Any, returned: list[Shape], given: list[Shape | None], examples: int
 ) -> bool:
-    """Rows of one matrix times another one, which is a constant."""
-    return given[-1] is None and _in_the_same_row(node, returned, given, examples)
+    """Rows of one matrix times another one, which is a constant, and added to a matrix."""
+    is_constant = given[-1] is None and all(len(shape) == 2 for shape in given if shape is not None)
+    return is_constant and _in_the_same_row(node, returned, given, examples)
 
 
 def _convolved(node: Any, returned: list[Shape], given: list[Shape | None], examples: int) -> bool:
@@ -181,7 +184,7 @@ _KNOWN: dict[str, _Keeps] = {
     **_all("Hardswish Hardtanh LeakyRelu Log Log1P LogSigmoid MaskedFill Maximum Minimum", _number_by_number),
     **_all("Mish Mul NativeDropout Neg Pow Reciprocal Relu Rsqrt Rsub Sigmoid Silu Sin", _number_by_number),
     **_all("Softplus Sqrt Sub Tanh Threshold ToCopy Where", _number_by_number),
-    **_all("Alias ReshapeAlias Squeeze UnsafeView Unsqueeze View", _as_it_is_stored),
+    **_all("Alias Squeeze UnsafeView Unsqueeze View", _as_it_is_stored),
     **_all(
         "Cat Cumsum Gather Glu LogSoftmax Max Min SafeSoftmax Select Slice Softmax Split",
         _along("_saved_dim"),
