@@ -43,6 +43,18 @@ class Cut(nn.Module):
         return seen.sum((1, 2))
 
 
+class Sliced(nn.Module):
+    """Adds as many of its places as the longest text has, or all; they are no layer's."""
+
+    def __init__(self, *, is_fixed):
+        super().__init__()
+        self.layer, self.places, self.is_fixed = nn.Linear(3, 1), nn.Parameter(torch.rand(MOST)), is_fixed
+
+    def forward(self, x, lengths):
+        count = MOST if self.is_fixed else int(lengths.max())
+        return (self.layer(x).expand(-1, count) + self.places[:count]).tanh().mean(1)
+
+
 def by_step(optimizer, losses):
     for rows in optimizer.batches():
         optimizer.step(losses(*rows))
@@ -54,7 +66,12 @@ def by_run(optimizer, losses):
 
 @pytest.mark.parametrize("way", [by_step, by_run])
 @pytest.mark.parametrize(
-    ("make", "message"), [(Unrolled, "calls other layers"), (Cut, "input of another shape")]
+    ("make", "message"),
+    [
+        (Unrolled, "calls other layers"),
+        (Cut, "input of another shape"),
+        (Sliced, "another part of its parameters"),
+    ],
 )
 def test_lengths_that_one_example_decides_are_refused(make, message, way):
     lengths = torch.full((20,), 2)

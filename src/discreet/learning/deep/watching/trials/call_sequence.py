@@ -28,13 +28,11 @@ class CallSequence:
         return model.training in self._first
 
     def check(self, model: nn.Module, calls: list[NotedCall]) -> None:
-        """Refuse calls of other layers than in the first batch, or with inputs of another shape.
+        """Refuse calls of other layers than in the first batch, or with tensors of another shape.
 
         How many examples there are is not looked at: batches have a fixed size.
         """
-        found = [
-            (call.watched.name, [tuple(value.shape[1:]) for value, _ in call.versions]) for call in calls
-        ]
+        found = [(call.watched.name, _shapes_of(call)) for call in calls]
         first = self._first.setdefault(model.training, found)
         if [name for name, _ in first] != [name for name, _ in found]:
             raise ParameterError(
@@ -49,6 +47,12 @@ class CallSequence:
             raise ParameterError(
                 "model",
                 f"gives its {name or 'outermost layer'} an input of another shape than in the first batch, "
-                "which one example could decide",
+                "or reads another part of its parameters, which one example could decide",
                 "inputs of a fixed shape: texts that are padded to a fixed length, not to the longest",
             )
+
+
+def _shapes_of(call: NotedCall) -> list[tuple[int, ...]]:
+    """Return the shapes of what a call was given and has returned, or a parameter was added to."""
+    returned = [edge.node._input_metadata[edge.output_nr] for edge in call.edges if edge is not None]
+    return [tuple(value.shape[1:]) for value in (*(value for value, _ in call.versions), *returned)]

@@ -25,8 +25,8 @@ from discreet.learning.deep.watching.layer_calls import NotedCall
 
 __all__ = ["are_kept_apart"]
 
-Shape: TypeAlias = tuple[int, ...]
-_Keeps: TypeAlias = Callable[[Any, list[Shape], list[Shape | None], int], bool]
+_Shape: TypeAlias = tuple[int, ...]
+_Keeps: TypeAlias = Callable[[Any, list[_Shape], list[_Shape | None], int], bool]
 """Takes an operation, the shapes of what it returned, the shapes of what it was given, None for what has no
 gradient, and the number of examples, and returns whether it keeps the order."""
 
@@ -62,7 +62,7 @@ def _keeps_order(node: Any, read: Sequence[tuple[Any, int]], examples: int) -> b
     return keeps(node, returned, given, examples)
 
 
-def _has_rows(shapes: Sequence[Shape | None], examples: int) -> bool:
+def _has_rows(shapes: Sequence[_Shape | None], examples: int) -> bool:
     """Whether all have one first axis, which is cut into as many equal parts as there are examples."""
     found = {shape[:1] for shape in shapes if shape is not None}
     return len(found) == 1 and all(
@@ -70,7 +70,7 @@ def _has_rows(shapes: Sequence[Shape | None], examples: int) -> bool:
     )
 
 
-def _number_by_number(node: Any, returned: list[Shape], given: list[Shape | None], examples: int) -> bool:
+def _number_by_number(node: Any, returned: list[_Shape], given: list[_Shape | None], examples: int) -> bool:
     """Every number is made of those in the same place, or of those that are repeated along other axes."""
     del node
     out = returned[0]
@@ -80,19 +80,19 @@ def _number_by_number(node: Any, returned: list[Shape], given: list[Shape | None
     )
 
 
-def _in_the_same_row(node: Any, returned: list[Shape], given: list[Shape | None], examples: int) -> bool:
+def _in_the_same_row(node: Any, returned: list[_Shape], given: list[_Shape | None], examples: int) -> bool:
     """What has the same place along the first axis is made of each other."""
     del node
     return _has_rows([*returned, *given], examples)
 
 
-def _as_it_is_stored(node: Any, returned: list[Shape], given: list[Shape | None], examples: int) -> bool:
+def _as_it_is_stored(node: Any, returned: list[_Shape], given: list[_Shape | None], examples: int) -> bool:
     """Numbers stay in their order: another shape has no other runs."""
     del node, returned, given, examples
     return True
 
 
-def _repeated(node: Any, returned: list[Shape], given: list[Shape | None], examples: int) -> bool:
+def _repeated(node: Any, returned: list[_Shape], given: list[_Shape | None], examples: int) -> bool:
     """Numbers are repeated along other axes than the first."""
     is_deep = all(len(shape) == len(returned[0]) for shape in given if shape is not None)
     return is_deep and _in_the_same_row(node, returned, given, examples)
@@ -101,7 +101,7 @@ def _repeated(node: Any, returned: list[Shape], given: list[Shape | None], examp
 def _along(name: str) -> _Keeps:
     """The same row, of an operation along stated axes, of which the first is none."""
 
-    def keeps(node: Any, returned: list[Shape], given: list[Shape | None], examples: int) -> bool:
+    def keeps(node: Any, returned: list[_Shape], given: list[_Shape | None], examples: int) -> bool:
         depth = max(len(shape) for shape in (*returned, *given) if shape is not None)
         axes = _axes(getattr(node, name, None), depth)
         return len(axes) > 0 and 0 not in axes and _in_the_same_row(node, returned, given, examples)
@@ -109,58 +109,58 @@ def _along(name: str) -> _Keeps:
     return keeps
 
 
-def _turned(node: Any, returned: list[Shape], given: list[Shape | None], examples: int) -> bool:
+def _turned(node: Any, returned: list[_Shape], given: list[_Shape | None], examples: int) -> bool:
     """The first axis stays the first."""
     axes = _axes(node._saved_dims, len(returned[0]))
     return axes[:1] == [0] and _in_the_same_row(node, returned, given, examples)
 
 
-def _exchanged(node: Any, returned: list[Shape], given: list[Shape | None], examples: int) -> bool:
+def _exchanged(node: Any, returned: list[_Shape], given: list[_Shape | None], examples: int) -> bool:
     """Two axes that are not the first."""
     axes = _axes((node._saved_dim0, node._saved_dim1), len(returned[0]))
     return 0 not in axes and _in_the_same_row(node, returned, given, examples)
 
 
 def _without_reduction(keeps: _Keeps) -> _Keeps:
-    def keep(node: Any, returned: list[Shape], given: list[Shape | None], examples: int) -> bool:
+    def keep(node: Any, returned: list[_Shape], given: list[_Shape | None], examples: int) -> bool:
         return node._saved_reduction == 0 and keeps(node, returned, given, examples)
 
     return keep
 
 
 def _last_without_gradient(
-    node: Any, returned: list[Shape], given: list[Shape | None], examples: int
+    node: Any, returned: list[_Shape], given: list[_Shape | None], examples: int
 ) -> bool:
     """Rows of one matrix times another one, which is a constant, and added to a matrix."""
     is_constant = given[-1] is None and all(len(shape) == 2 for shape in given if shape is not None)
     return is_constant and _in_the_same_row(node, returned, given, examples)
 
 
-def _convolved(node: Any, returned: list[Shape], given: list[Shape | None], examples: int) -> bool:
+def _convolved(node: Any, returned: list[_Shape], given: list[_Shape | None], examples: int) -> bool:
     """Filters are constants."""
     is_constant = all(shape is None for shape in given[1:])
     return is_constant and _in_the_same_row(node, returned, given, examples)
 
 
-def _normalized(node: Any, returned: list[Shape], given: list[Shape | None], examples: int) -> bool:
+def _normalized(node: Any, returned: list[_Shape], given: list[_Shape | None], examples: int) -> bool:
     """Over the last axes, and not over all."""
     is_inner = len(node._saved_normalized_shape) < len(returned[0]) and given[1:] in ([], [None, None])
     return is_inner and _in_the_same_row(node, returned, given, examples)
 
 
-def _frozen(node: Any, returned: list[Shape], given: list[Shape | None], examples: int) -> bool:
+def _frozen(node: Any, returned: list[_Shape], given: list[_Shape | None], examples: int) -> bool:
     """By statistics from before, which are constants."""
     is_constant = node._saved_training is False and all(shape is None for shape in given[1:])
     return is_constant and _in_the_same_row(node, returned, given, examples)
 
 
-def _padded(node: Any, returned: list[Shape], given: list[Shape | None], examples: int) -> bool:
+def _padded(node: Any, returned: list[_Shape], given: list[_Shape | None], examples: int) -> bool:
     """At the ends of other axes than the first."""
     is_inner = len(node._saved_pad) < 2 * len(returned[0])
     return is_inner and _in_the_same_row(node, returned, given, examples)
 
 
-def _of_three_axes(node: Any, returned: list[Shape], given: list[Shape | None], examples: int) -> bool:
+def _of_three_axes(node: Any, returned: list[_Shape], given: list[_Shape | None], examples: int) -> bool:
     """Along the last two axes, of at least three."""
     is_deep = all(len(shape) > 2 for shape in given if shape is not None)
     return is_deep and _in_the_same_row(node, returned, given, examples)
