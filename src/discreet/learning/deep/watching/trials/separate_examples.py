@@ -184,7 +184,7 @@ _KNOWN: dict[str, _Keeps] = {
     **_all("Hardswish Hardtanh LeakyRelu Log Log1P LogSigmoid MaskedFill Maximum Minimum", _number_by_number),
     **_all("Mish Mul NativeDropout Neg Pow Reciprocal Relu Rsqrt Rsub Sigmoid Silu Sin", _number_by_number),
     **_all("Softplus Sqrt Sub Tanh Threshold ToCopy Where", _number_by_number),
-    **_all("Alias Squeeze UnsafeView Unsqueeze View", _as_it_is_stored),
+    **_all("Alias ReshapeAlias Squeeze UnsafeView Unsqueeze View", _as_it_is_stored),
     **_all(
         "Cat Cumsum Gather Glu LogSoftmax Max Min SafeSoftmax Select Slice Softmax Split",
         _along("_saved_dim"),
