@@ -178,6 +178,7 @@ class _Columns:
             raise ParameterError("data", "has columns of different lengths", _DATA)
         self._parts, self._form, self._rows = parts, form, rows
         self._tensors = [part if isinstance(part, Tensor) else _tensor_of(part) for part in parts]
+        self._zeros = [tensor.new_zeros(()) for tensor in self._tensors]
 
     def __len__(self) -> int:
         return len(self._parts[0]) if self._rows is None else len(self._rows)
@@ -197,7 +198,8 @@ class _Columns:
         """Return the examples in some places, and zeros where there is none."""
         rows = places if self._rows is None else np.where(places < 0, -1, self._rows[places])
         sent = _sent(torch.from_numpy(rows), {tensor.device for tensor in self._tensors})
-        return self._form(_chosen(tensor, *sent[tensor.device]) for tensor in self._tensors)
+        pairs = zip(self._tensors, self._zeros, strict=True)
+        return self._form(_chosen(tensor, zero, *sent[tensor.device]) for tensor, zero in pairs)
 
 
 def _is_column(part: Any) -> bool:
@@ -238,10 +240,10 @@ def _sent(rows: Tensor, devices: set[torch.device]) -> dict[torch.device, tuple[
     return {device: (held.clamp(min=0), held < 0) for device, held in sent.items()}
 
 
-def _chosen(tensor: Tensor, rows: Tensor, is_blank: Tensor) -> Tensor:
+def _chosen(tensor: Tensor, zero: Tensor, rows: Tensor, is_blank: Tensor) -> Tensor:
     """Return some rows, and zeros in the place of blanks, by the same work however many these are."""
     blank = is_blank.reshape(-1, *[1] * (tensor.dim() - 1))
-    return torch.where(blank, tensor.new_zeros(()), tensor.index_select(0, rows))
+    return torch.where(blank, zero, tensor.index_select(0, rows))
 
 
 def length_of(data: Any) -> int:

@@ -342,7 +342,8 @@ class PrivateOptimizer(torch.optim.Optimizer):
         # Every process adds to the total, whatever it knows already: one that did not would keep all waiting.
         self._is_private = self._processes.total(int(not (self._is_private and is_private))) == 0
         self._shards.let_go()
-        self._inner.zero_grad(set_to_none=True)  # what else has a gradient would learn without noise
+        for parameter in (one for group in self._inner.param_groups for one in group["params"]):
+            parameter.grad = None  # what else has a gradient would learn without noise
         for parameter, mean in zip(self._parameters, means, strict=True):
             parameter.grad = self._shards.shard(mean, parameter)
         self._inner.step()

@@ -55,9 +55,8 @@ def test_a_sum_that_is_too_large_is_an_infinite_norm():
 
 def found_for(factors, norms, weights, **terms):
     usual = {"longest": 1000, "roundings": [], "rounding": 0.0, "limits": []}
-    return coefficients_for(
-        doubles(*factors), doubles(*norms), doubles(*weights), **{**usual, **terms}
-    ).tolist()
+    found, _ = coefficients_for(doubles(*factors), doubles(*norms), doubles(*weights), **{**usual, **terms})
+    return found.tolist()
 
 
 def test_coefficients_leave_room_for_rounding():
@@ -83,6 +82,13 @@ def test_no_coefficient_exceeds_a_limit():
 def test_padding_and_what_is_not_finite_have_none():
     inf, nan = float("inf"), float("nan")
     assert found_for([1.0, 1.0, nan, 0.0], [1.0, inf, inf, nan], [0.0, 1.0, 1.0, 1.0]) == [0.0] * 4
+
+
+def test_those_count_whose_norm_is_finite_and_padding():
+    inf, nan, ones = float("inf"), float("nan"), doubles(1.0, 1.0, 1.0, 1.0)
+    terms = {"longest": 1000, "roundings": [], "rounding": 0.0, "limits": []}
+    _, counted = coefficients_for(ones, doubles(1.0, inf, nan, inf), doubles(1.0, 1.0, 1.0, 0.0), **terms)
+    assert counted.tolist() == [True, False, False, True]
 
 
 @pytest.mark.parametrize("count", [1, 31, 33, 600])

@@ -211,6 +211,47 @@ def test_nothing_is_drawn_for_nothing():
     assert noise._first == 0
 
 
+def added_by(noise, steps, scale=0.25):
+    place = torch.tensor(steps, dtype=torch.int32, device=DEVICE)
+    noise.add_to(place, scale)
+    return place.view(torch.float32).cpu().numpy()
+
+
+def with_noise(steps, drawn, scale=0.25):
+    """Steps plus noise, and the half of its law, as floats: what these do not hold is rounded."""
+    return (
+        (np.array(steps) + drawn).astype(np.float32) * np.float32(scale) + np.float32(0.5 * scale)
+    ).astype(np.float32)
+
+
+@pytest.mark.parametrize("count", [1, 700, PROGRAM + 1])
+def test_noise_that_is_added_is_that_of_the_words_of_the_cipher(count):
+    """To sums of all sizes, where it is looked up and where it is of the rest."""
+    sums = (np.arange(count) * 99_991 % 2**31 - 2**30).tolist()
+    expected, rest = expected_noise(KEY, count)
+    noise = noise_with(KEY)
+    assert np.array_equal(added_by(noise, sums), with_noise(sums, expected))
+    assert len(rest) > 0 or count == 1
+    assert noise._first == blocks_for(count)
+    later = added_by(noise, sums)
+    assert np.array_equal(later, with_noise(sums, expected_noise(KEY, count, blocks_for(count))[0]))
+
+
+def test_what_is_of_the_rest_is_not_noisy_before_its_trials(monkeypatch):
+    """What the first program leaves to the second is the sum: so the second must not be left out."""
+    sums = list(range(PROGRAM))
+    _, rest = expected_noise(KEY, PROGRAM)
+    monkeypatch.setattr(device_noise, "add_rest", Nothing())
+    left = added_by(noise_with(KEY), sums).view(np.int32)
+    assert np.flatnonzero(left == np.arange(PROGRAM)).tolist() == rest
+
+
+def test_nothing_is_added_to_nothing():
+    noise = noise_with(KEY)
+    assert len(added_by(noise, [])) == 0
+    assert noise._first == 0
+
+
 @pytest.mark.statistical
 def test_draws_have_the_law_and_the_rest_its_own():
     count = 20 * PROGRAM

@@ -16,10 +16,10 @@ from discreet.learning.deep.accelerator.example_products import (
     MOST_EXAMPLES,
     add_products,
     look_up_squares_from_above,
-    release_products,
     squares_from_above,
+    write_products,
 )
-from discreet.learning.deep.accelerator.noisy_sums import NOT_DRAWN
+from discreet.learning.deep.accelerator.noisy_sums import LARGEST
 
 # NumPy, which interprets the kernels where there is no accelerator, tells of what is not a number.
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -179,42 +179,37 @@ def test_many_examples_are_added_in_several_sums():
 
 
 @pytest.mark.parametrize(("unit", "shift"), [(8, 5), (8, 8), (8, 9), (8, 15), (0, 3)])
-def test_a_release_is_the_sum_in_grid_steps_with_the_noise_that_was_there(unit, shift):
+def test_what_is_written_is_the_sum_in_grid_steps(unit, shift):
     slopes, inputs = pair(3, 20, 9, 17)
     coefficients = largest_coefficients(slopes, inputs, unit)
     sums = added(slopes, inputs, coefficients, unit)
-    noise = torch.arange(9 * 17, dtype=torch.int32, device=DEVICE) * 1000 - 50_000
-    noise[7] = NOT_DRAWN
-    place = noise.clone()
-    release_products(place, slopes, inputs, coefficients, unit, shift, 0.25)
-    steps = (sums + (1 << (shift - 1))) >> shift
-    expected = 0.25 * (steps + noise) + 0.125
-    expected[7] = 0
-    assert torch.allclose(place.view(torch.float32).double(), expected.double(), rtol=2.0**-22)
+    steps = torch.full((9 * 17,), 77, dtype=torch.int32, device=DEVICE)
+    write_products(steps, slopes, inputs, coefficients, unit, shift)
+    assert torch.equal(steps.long(), ((sums + (1 << (shift - 1))) >> shift).clamp(-LARGEST, LARGEST))
 
 
 def test_sums_in_grid_steps_are_cut_off_where_32_bits_end():
     ones = torch.ones(300, 1, 1, device=DEVICE)
-    noise = torch.tensor([5], dtype=torch.int32, device=DEVICE)
+    steps = torch.tensor([5], dtype=torch.int32, device=DEVICE)
     coefficients = torch.full((300,), 2.0**30, device=DEVICE).double()
-    release_products(noise, *shorten(ones, ones), coefficients, 8, 5, 1.0)
-    assert noise.view(torch.float32).item() == 2.0**30
+    write_products(steps, *shorten(ones, ones), coefficients, 8, 5)
+    assert steps.item() == LARGEST
 
 
 def test_as_many_examples_as_fit_do_not_wrap():
     """Each as large as it may be: a sum of 32 bits that wraps would be far below 0."""
     ones = torch.ones(MOST_EXAMPLES, 1, 1, device=DEVICE)
-    noise = torch.zeros(1, dtype=torch.int32, device=DEVICE)
+    steps = torch.zeros(1, dtype=torch.int32, device=DEVICE)
     coefficients = torch.full((MOST_EXAMPLES,), (2.0**22 - 0.51) * 2**8, device=DEVICE).double()
-    release_products(noise, *shorten(ones, ones), coefficients, 8, 16, 1.0)
-    assert noise.view(torch.float32).item() == pytest.approx(2.0**23, rel=1e-5)
+    write_products(steps, *shorten(ones, ones), coefficients, 8, 16)
+    assert steps.item() == pytest.approx(2.0**23, rel=1e-5)
 
 
 def test_more_examples_than_32_bits_hold_are_refused():
     ones = torch.ones(MOST_EXAMPLES + 1, 1, 1, device=DEVICE)
-    noise = torch.zeros(1, dtype=torch.int32, device=DEVICE)
+    steps = torch.zeros(1, dtype=torch.int32, device=DEVICE)
     with pytest.raises(ValueError, match="more than 512"):
-        release_products(noise, *shorten(ones, ones), ones[:, 0, 0].double(), 8, 5, 1.0)
+        write_products(steps, *shorten(ones, ones), ones[:, 0, 0].double(), 8, 5)
 
 
 KERNELS = {
@@ -227,7 +222,7 @@ constants = {"operand": tl.bfloat16, "is_look_up": False, "tile": 64, "depth": 1
 given = dict.fromkeys(("slopes", "inputs"), "tensordesc<bf16[1, 128, 64]>")
 given |= dict(coefficients="*fp64", target="*i64")
 given |= dict.fromkeys(("examples", "each", "rows", "columns", "unit", "shift"), "i32")
-given |= dict(scale="fp32", smaller="fp32")
+given |= dict(smaller="fp32")
 constants = {"operand": tl.bfloat16, "blocks": 2, "tile_rows": 64, "tile_columns": 64, "depth": 128}
 constants |= {"together": 8}
 """,

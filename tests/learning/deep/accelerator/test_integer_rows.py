@@ -108,13 +108,24 @@ def test_only_sums_of_large_matrices_may_be_cut_off(positions):
         )
         return integer_form(OuterUse(left, right))
 
-    assert not form(255).is_released_in_place
-    assert form(256).is_released_in_place
+    assert not form(255).has_short_sum
+    assert form(256).has_short_sum
 
 
-def test_rows_are_released_as_their_sum_rounded():
+def test_rows_are_written_in_grid_steps_as_their_sum_rounded_and_cut_off():
     form = integer_form(RowsUse(torch.tensor([[3.0, -3.0], [2.0, 2.0**20]], device=DEVICE)))
-    noise = torch.tensor([100, -200], dtype=torch.int32, device=DEVICE)
-    form.release_to(noise, torch.tensor([5.0, 2.0**20], dtype=torch.float64, device=DEVICE), 3, 1.0)
-    steps = [(15 + 2**21 + 4) >> 3, 2**37]
-    assert noise.view(torch.float32).tolist() == [steps[0] + 100.5, float(steps[1])]
+    steps = torch.tensor([100, -200], dtype=torch.int32, device=DEVICE)
+    form.write_steps(steps, torch.tensor([5.0, 2.0**20], dtype=torch.float64, device=DEVICE), 3)
+    assert steps.tolist() == [(15 + 2**21 + 4) >> 3, 2**30]
+
+
+@pytest.mark.parametrize("rows", [10, 300, 4096])
+def test_slopes_of_usual_shape_have_room_beside_an_input_with_a_single_entry(rows):
+    """No coefficient that makes a gradient 2^29 long is cut off, and inputs of 4096 entries round little."""
+    generator = torch.Generator().manual_seed(1)
+    slopes = torch.randn(8, 1, rows, generator=generator).clamp(-3.9, 3.9).to(DEVICE)
+    single, dense = torch.zeros(8, 1, 50), torch.randn(8, 1, 4096, generator=generator)
+    single[:, 0, 7] = 127.0
+    alone = integer_form(OuterUse(slopes, single.to(DEVICE)))
+    assert (alone.most() * alone.mass() >= 2.0**29).all()
+    assert (integer_form(OuterUse(slopes, dense.to(DEVICE))).rounding() <= 0.004 * 2**30).all()

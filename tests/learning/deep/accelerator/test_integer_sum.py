@@ -67,9 +67,14 @@ def summed(parameters, uses, weights, clipping=KINDS[0], groups=None):
 
 def leave_out_noise(total, monkeypatch):
     """Draw zeros for noise."""
+
+    def add_to(steps, scale):
+        steps.copy_((steps.float() * scale + 0.5 * scale).view(torch.int32))
+
     monkeypatch.setattr(
         total._noise, "draw", lambda count: torch.zeros(count, dtype=torch.int32, device=DEVICE)
     )
+    monkeypatch.setattr(total._noise, "add_to", add_to)
 
 
 def square(integers):
@@ -365,8 +370,8 @@ def test_large_matrices_in_grid_steps_are_released_as_a_total_is(monkeypatch):
         for parameter in parameters
     ]
 
-    honest = integer_rows.release_product
-    monkeypatch.setattr(integer_rows, "release_product", lambda *given: seen.append(1) or honest(*given))
+    honest = integer_rows.write_product
+    monkeypatch.setattr(integer_rows, "write_product", lambda *given: seen.append(1) or honest(*given))
     leave_out_noise(total, monkeypatch)
     total.add(uses, weights, 0.7)
     alone, *_ = total.release(0.7)
@@ -384,13 +389,15 @@ def table_use(examples, *, rows=1024, columns=64, positions=3):
     return LookupUse(index.to(DEVICE), slopes.to(DEVICE), rows)
 
 
-def test_large_tables_are_released_in_place_as_a_total_is(monkeypatch):
+def test_large_tables_in_grid_steps_are_released_as_a_total_is(monkeypatch):
     """Few rows of it are read: others are noise alone."""
     parameters = [torch.zeros(1024, 64, device=DEVICE), torch.zeros(3, device=DEVICE)]
     total, weights = sum_for(parameters), torch.tensor([1.0, 0.5], dtype=torch.float64, device=DEVICE)
     uses = [[table_use(2)], [RowsUse(torch.ones(2, 3, device=DEVICE))]]
-    seen, honest = [], integer_rows.release_noisy_steps
-    monkeypatch.setattr(integer_rows, "release_noisy_steps", lambda *given: seen.append(1) or honest(*given))
+    seen, honest = [], integer_rows._LookupForm.write_steps
+    monkeypatch.setattr(
+        integer_rows._LookupForm, "write_steps", lambda *given: seen.append(1) or honest(*given)
+    )
     leave_out_noise(total, monkeypatch)
     total.add(uses, weights, 0.7)
     alone, *_ = total.release(0.7)
@@ -402,16 +409,16 @@ def test_large_tables_are_released_in_place_as_a_total_is(monkeypatch):
     assert len(set(alone[0].flatten().tolist())) > 64
 
 
-def test_a_table_is_not_released_in_place_where_32_bits_might_not_hold_it(monkeypatch):
+def test_a_table_has_no_short_sum_where_32_bits_might_not_hold_it(monkeypatch):
     """As many examples as could add up to 2^29 grid steps, and one more."""
     total = sum_for([torch.zeros(1024, 64, device=DEVICE)])
     most = 2 ** (total._shift - 1)
-    for many, is_in_place in ((most, True), (most + 1, False)):
+    for many, is_short in ((most, True), (most + 1, False)):
         form = integer_rows.integer_form(table_use(many, positions=1), total._shift)
-        assert form.is_released_in_place is is_in_place
+        assert form.has_short_sum is is_short
     long = table_use(1, positions=2**13)
-    assert not integer_rows.integer_form(long, total._shift + 8).is_released_in_place
-    assert not integer_rows.integer_form(table_use(1, rows=5), total._shift).is_released_in_place
+    assert not integer_rows.integer_form(long, total._shift + 8).has_short_sum
+    assert not integer_rows.integer_form(table_use(1, rows=5), total._shift).has_short_sum
 
 
 @pytest.mark.parametrize(

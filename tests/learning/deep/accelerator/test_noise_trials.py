@@ -20,6 +20,7 @@ from learning.deep.accelerator.test_device_noise import (
     KEY,
     LANES,
     PROGRAM,
+    added_by,
     drawn_by,
     expected_noise,
     in_doubt,
@@ -27,6 +28,7 @@ from learning.deep.accelerator.test_device_noise import (
     rest_draw,
     share,
     trial,
+    with_noise,
     words_of,
 )
 
@@ -142,6 +144,34 @@ def test_a_full_list_holds_128_draws_and_no_other_is_drawn():
     assert np.array_equal(np.flatnonzero(found != NOT_DRAWN), np.sort(listed))
     expected = np.array([drawn(number, noise_tables()) for number in listed])
     assert np.array_equal(found[listed], expected)
+
+
+def test_no_sum_is_released_for_which_a_full_list_has_no_room():
+    """All 2048 words of a program are called rest: where they are not listed, 0 is released."""
+    (noise, listed), sums = listed_everywhere(2), list(range(5, 2 * PROGRAM - 300))
+    found = added_by(noise, sums)
+    inside = np.sort(listed[listed < len(sums)])
+    expected = np.array([drawn(number, noise_tables()) for number in inside])
+    assert np.array_equal(found[inside], with_noise(np.array(sums)[inside], expected))
+    assert np.array_equal(np.flatnonzero(found), inside)
+
+
+def test_no_more_is_released_than_there_are_sums():
+    """Of a program for 2048 sums there are 300, of a part of memory."""
+    for noise in (noise_with(KEY), listed_everywhere(1)[0]):
+        whole = torch.full((PROGRAM,), 77, dtype=torch.int32, device=DEVICE)
+        noise.add_to(whole[:300], 1.0)
+        assert (whole[300:] == 77).all()
+        assert (whole[:300] != 77).all()
+
+
+@pytest.mark.slow
+def test_no_sum_is_released_with_a_draw_that_is_given_up():
+    """With shares of 1 no trial is accepted: 0 is released."""
+    noise, sums = noise_with(KEY), list(range(5, PROGRAM + 5))
+    noise._shares = torch.zeros_like(noise._shares)
+    noise._shares[:, 0] = 2**62
+    assert np.flatnonzero(added_by(noise, sums) == 0).tolist() == expected_noise(KEY, PROGRAM)[1]
 
 
 @pytest.mark.slow

@@ -7,13 +7,7 @@ import torch
 import triton
 import triton.language as tl
 
-from discreet.learning.deep.accelerator.noisy_sums import (
-    LARGEST,
-    NOT_DRAWN,
-    in_steps,
-    release_noisy_steps,
-    release_sums,
-)
+from discreet.learning.deep.accelerator.noisy_sums import LARGEST, NOT_DRAWN, in_steps, release_sums
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
@@ -80,13 +74,3 @@ def test_steps_are_rounded_and_cut_off(unit, shift):
     _steps[(1,)](sums, found, unit, shift, count=16)
     expected = ((sums.cpu().long() << unit) + (1 << shift >> 1) >> shift).clamp(-LARGEST, LARGEST)
     assert found.cpu().long().tolist() == expected.tolist()
-
-
-def test_steps_that_were_added_to_noise_are_released_where_it_was_drawn():
-    """Whatever is added to the mark of noise that was not drawn, it is not released."""
-    added = torch.tensor([0, 2**29, -(2**29), 7, 7], dtype=torch.int32)
-    steps = torch.tensor([NOT_DRAWN, NOT_DRAWN, NOT_DRAWN, 2**27, -(2**27)], dtype=torch.int32) + added
-    place = steps.to(DEVICE)
-    release_noisy_steps(place, 0.5)
-    expected = [0.0, 0.0, 0.0, 2.0**26 + 3.75, -(2.0**26) + 3.75]
-    assert place.view(torch.float32).tolist() == pytest.approx(expected, rel=2.0**-22)

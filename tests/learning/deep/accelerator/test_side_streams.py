@@ -41,6 +41,7 @@ def test_a_recorded_program_has_the_results_of_its_parts(most_open):
                 streams.wait()
                 total = total + found[0]
             parts = [streams.start(lambda k=k: (given * k).cumsum(0)) for k in range(7)]
+            parts.append(streams.start_urgent(lambda: given.cumsum(0)))
         return total + torch.stack(parts).sum(0)
 
     expected = work()
@@ -58,7 +59,7 @@ class Clocks:
     def __init__(self):
         self.current = self.stream()
 
-    def stream(self):
+    def stream(self, priority=0):
         outer = self
 
         class Stream:
@@ -106,8 +107,10 @@ def test_a_recorded_part_is_after_what_was_before_it_and_before_what_waits(clock
         assert "first" in streams.start(lambda: clocks.work("part"))
         assert "part" not in clocks.work("beside")
         assert "beside" in streams.start(lambda: clocks.work("other"))
+        assert "urgent" not in streams.start_urgent(lambda: clocks.work("urgent"))
+        assert "urgent" not in streams.start(lambda: clocks.work("third"))
         streams.wait()
-        assert {"part", "other"} <= clocks.work("after")
+        assert {"part", "other", "urgent", "third"} <= clocks.work("after")
         streams.start(lambda: clocks.work("last"))
     assert "last" in clocks.work("end")
 
@@ -152,8 +155,9 @@ def test_what_is_done_beside_is_there_before_it_is_measured_and_before_the_key_i
         return work
 
     monkeypatch.setattr(total._noise, "draw", watched("draw", total._noise.draw))
-    monkeypatch.setattr(_SingleForm, "is_released_in_place", True)
-    monkeypatch.setattr(_SingleForm, "release_to", watched("release", _SingleForm.release_to))
+    monkeypatch.setattr(total._noise, "add_to", watched("add", total._noise.add_to))
+    monkeypatch.setattr(_SingleForm, "has_short_sum", True)
+    monkeypatch.setattr(_SingleForm, "write_steps", watched("write", _SingleForm.write_steps))
     monkeypatch.setattr(total._noise, "forget", watched("forget", total._noise.forget))
     monkeypatch.setattr(_SingleForm, "squares", watched("squares", _SingleForm.squares))
     norms = integer_sum_module.bounded_norms
@@ -163,5 +167,5 @@ def test_what_is_done_beside_is_there_before_it_is_measured_and_before_the_key_i
     total.draw_key()
     total.release_alone(measured, 0.7)
     assert "squares" in seen["norms"]
-    assert "draw" in seen["release"]
-    assert {"draw", "release"} <= seen["forget"]
+    assert "write" in seen["add"]
+    assert {"draw", "add", "write"} <= seen["forget"]

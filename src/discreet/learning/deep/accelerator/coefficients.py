@@ -48,8 +48,10 @@ def coefficients_for(
     roundings: list[Tensor],
     rounding: float,
     limits: list[Tensor],
-) -> Tensor:
-    """Return the coefficients of examples: 0 for padding, and where a norm is not finite.
+) -> tuple[Tensor, Tensor]:
+    """Return the coefficients of examples, 0 for padding and where a norm is not finite, and which count.
+
+    Padding counts, as there is nobody whose gradient it leaves out.
 
     Parameters
     ----------
@@ -69,11 +71,12 @@ def coefficients_for(
     """
     reach = torch.stack(roundings) if roundings else factors
     limit = torch.stack(limits) if limits else factors
-    found = torch.empty_like(factors)
-    given = (factors, norms, weights, reach, limit, found, len(factors), len(roundings), len(limits))
+    found, counted = torch.empty_like(factors), torch.empty_like(factors, dtype=torch.bool)
+    sizes = (len(factors), len(roundings), len(limits))
+    given = (factors, norms, weights, reach, limit, found, counted, *sizes)
     grid = (block_count(_EXAMPLES, len(factors)),)
     _coefficient_kernel[grid](*given, longest, rounding * _UP_AS_FLOAT, width=_EXAMPLES)
-    return found
+    return found, counted
 
 
 @launched_quickly
@@ -102,6 +105,7 @@ def _coefficient_kernel(
     roundings,
     limits,
     out,
+    counted,
     examples,
     many_roundings,
     many_limits,
@@ -121,5 +125,6 @@ def _coefficient_kernel(
     for place in range(many_limits):
         limit = tl.load(limits + place * examples + example, mask=inside, other=0.0)
         found = tl.where(found < limit, found, limit)
-    counts = (weight > 0) & (tl.load(norms + example, mask=inside, other=0.0) < _INFINITE)
-    tl.store(out + example, tl.where(counts, found, 0.0), mask=inside)
+    is_finite = tl.load(norms + example, mask=inside, other=0.0) < _INFINITE
+    tl.store(out + example, tl.where((weight > 0) & is_finite, found, 0.0), mask=inside)
+    tl.store(counted + example, (weight <= 0) | is_finite, mask=inside)

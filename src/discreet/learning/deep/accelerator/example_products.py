@@ -18,7 +18,7 @@ from torch import Tensor
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from discreet.learning.deep.accelerator.grid_sizes import block_count, next_power
-from discreet.learning.deep.accelerator.noisy_sums import add_sum_to_noise, in_steps
+from discreet.learning.deep.accelerator.noisy_sums import in_steps
 from discreet.learning.deep.accelerator.product_kernels import tile_of_program
 from discreet.learning.deep.accelerator.quick_launches import launched_quickly
 from discreet.learning.deep.uses import LookupUse, OuterUse, Use
@@ -29,11 +29,11 @@ __all__ = [
     "common_short_kind",
     "in_short_floats",
     "look_up_squares_from_above",
-    "release_products",
     "short_rows",
     "shorten",
     "shortened",
     "squares_from_above",
+    "write_products",
 ]
 
 MOST_EXAMPLES = 2**9
@@ -194,36 +194,28 @@ def add_products(total: Tensor, slopes: Tensor, inputs: Tensor, coefficients: Te
     unit : int
     """
     if slopes.numel():
-        _multiply(total, slopes, inputs, coefficients, unit, 0, 0.0)
+        _multiply(total, slopes, inputs, coefficients, unit, 0)
 
 
-def release_products(
-    noise: Tensor, slopes: Tensor, inputs: Tensor, coefficients: Tensor, unit: int, shift: int, scale: float
+def write_products(
+    steps: Tensor, slopes: Tensor, inputs: Tensor, coefficients: Tensor, unit: int, shift: int
 ) -> None:
-    """Write the sum of the same integers in grid steps of 2^shift, plus noise, times scale, over the noise.
+    """Write the sum of the same integers in grid steps of 2^shift, rounded and cut off.
 
     Parameters
     ----------
-    noise : tensor of int32, as many as the product has
-        Becomes floats, in the same bits.
+    steps : tensor of int32, as many as the product has
     slopes, inputs, coefficients, unit
         As for `add_products`, of at most `MOST_EXAMPLES` examples.
     shift : int
-    scale : float
     """
     if len(slopes) > MOST_EXAMPLES:
         raise ValueError(f"{len(slopes)} examples in a sum of 32 bits, more than {MOST_EXAMPLES}")
-    _multiply(noise, slopes, inputs, coefficients, unit, shift, scale)
+    _multiply(steps, slopes, inputs, coefficients, unit, shift)
 
 
 def _multiply(
-    target: Tensor,
-    slopes: Tensor,
-    inputs: Tensor,
-    coefficients: Tensor,
-    unit: int,
-    shift: int,
-    scale: float,
+    target: Tensor, slopes: Tensor, inputs: Tensor, coefficients: Tensor, unit: int, shift: int
 ) -> None:
     (examples, positions, rows), columns = slopes.shape, inputs.shape[2]
     depth = min(_BLOCK, max(16, next_power(positions)))
@@ -245,7 +237,6 @@ def _multiply(
         columns,
         unit,
         shift,
-        scale,
         2.0**-unit * _DOWN,
         operand=_operand(slopes),
         blocks=block_count(depth, positions),
@@ -318,7 +309,7 @@ def _inner_products(
 
 
 @launched_quickly
-@triton.jit(do_not_specialize=["scale", "smaller"])
+@triton.jit(do_not_specialize=["smaller"])
 def _product_kernel(
     slopes,
     inputs,
@@ -330,7 +321,6 @@ def _product_kernel(
     columns,
     unit,
     shift,
-    scale,
     smaller,
     operand: tl.constexpr,
     blocks: tl.constexpr,
@@ -366,7 +356,7 @@ def _product_kernel(
     if target.dtype.element_ty == tl.int64:
         tl.atomic_add(place, total.to(tl.int64) << unit, mask=inside)
     else:
-        add_sum_to_noise(place, inside, in_steps(total, unit, shift), scale)
+        tl.store(place, in_steps(total, unit, shift), mask=inside)
 
 
 @triton.jit

@@ -5,7 +5,7 @@ c G, where G is its gradient. How far H may be from c G is known for each exampl
 (`rounding`), so that c leaves room for it. Sums of integers are exact in any order: rounding ends here.
 
 A matrix whose gradient is a product of slopes and inputs is added up without writing the gradients out.
-Where an example has one position, slopes times c become integers of 24 bits, in three parts of 8 bits, and
+Where an example has one position, slopes times c become integers of 16 bits, in two parts of 8 bits, and
 inputs are kept as integers of 8 bits, so that the sum over a batch is a product of matrices of 8-bit
 integers. Where it has several, slopes and inputs are kept as floats of 16 bits, and the product of each
 example is rounded by itself (docs/proofs/integer_gradients.md).
@@ -26,14 +26,14 @@ from discreet.learning.deep.accelerator.example_products import (
     MOST_EXAMPLES,
     add_products,
     look_up_squares_from_above,
-    release_products,
     shorten,
     shortened,
     squares_from_above,
+    write_products,
 )
 from discreet.learning.deep.accelerator.measuring_kernels import keep_slopes, round_inputs, summarize
-from discreet.learning.deep.accelerator.noisy_sums import release_noisy_steps, release_sums
-from discreet.learning.deep.accelerator.product_kernels import add_product, release_product, round_slopes
+from discreet.learning.deep.accelerator.noisy_sums import LARGEST
+from discreet.learning.deep.accelerator.product_kernels import add_product, round_slopes, write_product
 from discreet.learning.deep.accelerator.row_sum import (
     add_rounded_look_ups,
     add_rounded_rows,
@@ -61,7 +61,8 @@ _MOST_TABLE_STEPS = 2**29
 """Grid steps that all examples may add to a number of a table, so that 32 bits hold them with their noise."""
 _LITTLE = 2.0**22
 """How far rounding to the grid may move an example: less than a hundredth of its length."""
-_LARGEST_SLOPE = 8_300_000
+_LARGEST_SLOPE = 32_600
+"""So that two parts of 8 bits hold it, and one more."""
 _LARGE = 2**16
 """Numbers of a matrix from which on its sums may be cut off where 32 bits end: at 128 deviations of noise."""
 _NUMBERS_OF_A_POSITION = 32  # by time measured
@@ -101,18 +102,15 @@ class IntegerForm(ABC):
         """Add the H of all examples to a flat total of integers of 64 bits."""
 
     @property
-    def is_released_in_place(self) -> bool:
-        """Whether the sum of all H can be added to noise where it is, without a total of 64 bits."""
+    def has_short_sum(self) -> bool:
+        """Whether the sum of all H may be cut off where 32 bits end: no total of 64 bits is needed then."""
         return False
 
-    def release_to(self, noise: Tensor, coefficients: Tensor, grid_shift: int, scale: float) -> None:
-        """Write scale times (the sum of all H in steps of 2^grid_shift, rounded, plus noise) over the noise.
-
-        Noise is integers of 32 bits, and becomes floats in the same bits.
-        """
-        total = torch.zeros(noise.numel(), dtype=torch.int64, device=noise.device)
+    def write_steps(self, steps: Tensor, coefficients: Tensor, grid_shift: int) -> None:
+        """Write the sum of all H in steps of 2^grid_shift, rounded and cut off, in 32 bits."""
+        total = torch.zeros(steps.numel(), dtype=torch.int64, device=steps.device)
         self.add_to(total, coefficients)
-        release_sums(noise, total, grid_shift, scale)
+        steps.copy_(((total + (1 << (grid_shift - 1))) >> grid_shift).clamp_(-LARGEST, LARGEST))
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +151,7 @@ class _LookupForm(IntegerForm):
     use : LookupUse
         With slopes of 16 bits.
     unit : int
-        Log2 of a unit of H: that of a grid step of the noise, if positions may be added to noise one by one.
+        Log2 of a unit of H: that of a grid step of the noise, if positions may be added up in 32 bits.
     """
 
     use: LookupUse
@@ -193,13 +191,12 @@ class _LookupForm(IntegerForm):
         add_rounded_look_ups(table, self.use.index, self.use.slopes, coefficients, self.unit)
 
     @property
-    def is_released_in_place(self) -> bool:
+    def has_short_sum(self) -> bool:
         return self.unit > 0
 
-    def release_to(self, noise: Tensor, coefficients: Tensor, grid_shift: int, scale: float) -> None:
+    def write_steps(self, steps: Tensor, coefficients: Tensor, grid_shift: int) -> None:
         assert grid_shift == self.unit  # noqa: S101 - it was made for this grid
-        self.add_to(noise, coefficients)
-        release_noisy_steps(noise, scale)
+        self.add_to(steps.zero_(), coefficients)
 
 
 def _rounding_of(use: LookupUse, unit: int) -> float:
@@ -269,12 +266,12 @@ class _SingleForm(IntegerForm):
             add_product(total, parts[:, some], self.inputs[:, some], self.shift)
 
     @property
-    def is_released_in_place(self) -> bool:
+    def has_short_sum(self) -> bool:
         size = self.slopes.shape[1] * self.inputs.shape[0]
         return self.inputs.shape[1] <= _LONGEST_SUM and size >= _LARGE
 
-    def release_to(self, noise: Tensor, coefficients: Tensor, grid_shift: int, scale: float) -> None:
-        release_product(noise, self._parts(coefficients), self.inputs, grid_shift - self.shift, scale)
+    def write_steps(self, steps: Tensor, coefficients: Tensor, grid_shift: int) -> None:
+        write_product(steps, self._parts(coefficients), self.inputs, grid_shift - self.shift)
 
     def _parts(self, coefficients: Tensor) -> Tensor:
         places, shift = self.inputs.shape[1], self.shift
@@ -319,14 +316,14 @@ class _PositionsForm(IntegerForm):
         add_products(total, self.use.left, self.use.right, coefficients, _UNIT)
 
     @property
-    def is_released_in_place(self) -> bool:
+    def has_short_sum(self) -> bool:
         size = self.use.left.shape[2] * self.use.right.shape[2]
         # Of a small matrix many examples are shared by programs, which only a total allows.
         is_large = size >= max(_LARGE, _NUMBERS_OF_A_POSITION * self.use.terms)
         return self.use.terms > 0 and len(self.use.left) <= MOST_EXAMPLES and is_large
 
-    def release_to(self, noise: Tensor, coefficients: Tensor, grid_shift: int, scale: float) -> None:
-        release_products(noise, self.use.left, self.use.right, coefficients, _UNIT, grid_shift, scale)
+    def write_steps(self, steps: Tensor, coefficients: Tensor, grid_shift: int) -> None:
+        write_products(steps, self.use.left, self.use.right, coefficients, _UNIT, grid_shift)
 
 
 @dataclass(frozen=True, eq=False)
@@ -351,13 +348,13 @@ class _PatchesForm(_PositionsForm):
         total.view(outputs, -1, self.taps).add_(found.view(outputs, self.taps, -1).transpose(1, 2))
 
     @property
-    def is_released_in_place(self) -> bool:
+    def has_short_sum(self) -> bool:
         return False
 
 
 def _shift_for(rows: int) -> int:
     """Return log2 of a unit of H: so that an input with a single entry fits, with slopes of usual shape."""
-    return max(0, ceil(2.03 - 0.5 * log2(max(rows, 1))))
+    return max(0, ceil(10.0 - 0.5 * log2(max(rows, 1))))
 
 
 def integer_form(use: Use, grid_shift: int = 0) -> IntegerForm:

@@ -37,7 +37,8 @@ _BETWEEN = 2.0**-14
 """Rounding of what several uses of a parameter add up to, in units of its squared mass (lemma 1)."""
 _OF_A_USE = 2.0**6
 """Rounding of products of floats by one of several uses, which their norm does not bound (lemma 2)."""
-_ALIGNED = 32  # numbers, to a multiple of which the noise of each parameter begins
+_ALIGNED = 32  # numbers, to a multiple of which the sum of each parameter begins
+_MOST_COPIED = 2**19  # numbers of rows, which are put beside others
 _MOST_COLUMNS, _MOST_SIZE = 2**17, 2**28  # for which the constants are proven
 
 
@@ -59,9 +60,9 @@ class _Parameters:
         return [most for most in found if most is not None]
 
     @property
-    def is_released_in_place(self) -> bool:
-        """Whether their sum can be added to noise where it is, without a total."""
-        return len(self.forms) == 1 and self.forms[0].is_released_in_place
+    def has_short_sum(self) -> bool:
+        """Whether their sum needs no total of 64 bits."""
+        return len(self.forms) == 1 and self.forms[0].has_short_sum
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +108,6 @@ class IntegerSum:
         self._waiting: MeasuredBatch | None = None  # not added to the total yet
         self._total: Tensor | None = None
         self._has_sums = False
-        self._noise_size = sum(_aligned(size) for size in self._sizes) + _ALIGNED
 
     def cleared(self) -> IntegerSum:
         """Return this sum with nothing added."""
@@ -151,7 +151,7 @@ class IntegerSum:
         roundings, rounding = _roundings([parameters for group in groups for parameters in group])
         measured = []
         for group, norm in zip(groups, norms, strict=True):
-            found = coefficients_for(
+            found, counted = coefficients_for(
                 self._plan.clipping.factors(norm, len(groups), bound),
                 largest,
                 weights,
@@ -166,7 +166,7 @@ class IntegerSum:
             weight = (weights * self._plan.count_weight).floor().long() << self._shift
             within = torch.where(largest <= bound, weight, -weight)
             count = torch.where((weights > 0) & (largest < torch.inf), within, 0).sum()
-        return MeasuredBatch(measured, count, (largest < torch.inf) | (weights <= 0))
+        return MeasuredBatch(measured, count, counted)
 
     def take(self, batch: MeasuredBatch) -> Tensor:
         """Add a batch, and return which examples count.
@@ -265,26 +265,36 @@ class IntegerSum:
 
     @torch.no_grad()
     def _release_batch(self, batch: MeasuredBatch, scale: float) -> tuple[list[Tensor], Tensor | None]:
-        """Add the sums of a single batch to noise: large matrices one by one, without a total."""
-        noise, start = self._noise.draw(self._noise_size), 0
+        """Add noise to the sums of a single batch: of large matrices in 32 bits, without a total."""
+        short, others = list[tuple[_Parameters, Tensor]](), list[tuple[_Parameters, Tensor]]()
+        for one in batch.sums():
+            (short if one[0].has_short_sum else others).append(one)
+        places = [parameters.places[0] for parameters, _ in short]
+        size = sum(_aligned(self._sizes[place]) for place in places)
+        steps = torch.empty(size, dtype=torch.int32, device=self._device)
         found: list[Tensor] = [torch.empty(0)] * len(self._sizes)
-        others = list[tuple[_Parameters, Tensor]]()
-        with SideStreams(3, most_open=3) as streams:  # by time measured
-            for parameters, coefficients in batch.sums():
-                if not parameters.is_released_in_place:
-                    others.append((parameters, coefficients))
-                    continue
-                (place,), (form,) = parameters.places, parameters.forms
-                part = noise[start : start + self._sizes[place]]
-                streams.start(partial(form.release_to, part, coefficients, self._shift, scale))
-                found[place] = part.view(torch.float32)
-                start += _aligned(self._sizes[place])
-            sums = self._sums(others, batch.count)
-            release_sums(noise[start:], sums, self._shift, scale)
-        noisy = noise[start : start + len(sums)].view(torch.float32)
+        start = 0
+        with SideStreams(3, most_open=4) as streams:  # by time measured
+            noisy = streams.start_urgent(partial(self._release_long, others, batch.count, scale))
+            for place, (parameters, coefficients) in zip(places, short, strict=True):
+                end = start + self._sizes[place]
+                own, start = steps[start:end], start + _aligned(self._sizes[place])
+                steps[end:start].zero_()
+                streams.start(partial(parameters.forms[0].write_steps, own, coefficients, self._shift))
+                found[place] = own.view(torch.float32)
+        self._noise.add_to(steps, scale)
         for place in (place for parameters, _ in others for place in parameters.places):
             found[place], noisy = noisy[: self._sizes[place]], noisy[self._sizes[place] :]
         return self._shaped(found), None if batch.count is None else noisy[0]
+
+    def _release_long(
+        self, some: list[tuple[_Parameters, Tensor]], count: Tensor | None, scale: float
+    ) -> Tensor:
+        """Return noisy sums of some parameters, and a count, of sums in integers of 64 bits."""
+        sums = self._sums(some, count)
+        noise = self._noise.draw(len(sums))
+        release_sums(noise, sums, self._shift, scale)
+        return noise.view(torch.float32)
 
     def _sums(self, some: list[tuple[_Parameters, Tensor]], count: Tensor | None) -> Tensor:
         """Return the sums of some parameters, and a count, in integers of 64 bits."""
@@ -319,12 +329,12 @@ class IntegerSum:
         return integer_form(RowsUse(_own(use.rows)) if isinstance(use, RowsUse) else use, self._shift)
 
     def _together(self, group: list[int], uses: list[list[Any]]) -> list[_Parameters]:
-        """Return the forms of the parameters of a group: all that are rows as one, for one pass over them."""
+        """Return the forms of the parameters of a group: short rows as one, for one pass over all of them."""
         found, rows = [], list[tuple[int, RowsUse]]()
         for place in group:
             if self._sizes[place] == 0:
                 found.append(_Parameters([place], []))
-            elif len(uses[place]) == 1 and isinstance(uses[place][0], RowsUse):
+            elif len(uses[place]) == 1 and _is_short_rows(uses[place][0]):
                 rows.append((place, uses[place][0]))
             else:
                 forms = joined_forms([self._form_of(use) for use in uses[place]])
@@ -345,6 +355,10 @@ def _own(rows: Tensor) -> Tensor:
 
 def _aligned(size: int) -> int:
     return -(-size // _ALIGNED) * _ALIGNED
+
+
+def _is_short_rows(use: Use | IntegerForm) -> bool:
+    return isinstance(use, RowsUse) and use.rows.numel() < _MOST_COPIED
 
 
 def _shape_of(use: OuterUse | LookupUse) -> torch.Size:
@@ -373,9 +387,9 @@ def _roundings(found: list[_Parameters]) -> tuple[list[Tensor], float]:
     """Return how far rounding may move each example in some parameters, and the square for all others."""
     roundings, rounding = [], 0.0
     for forms in (parameters.forms for parameters in found if parameters.forms):
-        each = reduce(add, (form.rounding() for form in forms)) + (
-            _OF_A_USE * len(forms) if len(forms) > 1 else 0
-        )
+        each = reduce(add, (form.rounding() for form in forms))
+        if len(forms) > 1:
+            each = each + _OF_A_USE * len(forms)
         if isinstance(each, Tensor):
             roundings.append(each)
         else:

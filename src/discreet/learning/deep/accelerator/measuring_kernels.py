@@ -23,7 +23,7 @@ _INFINITE = tl.constexpr(float("inf"))
 _SMALLEST = tl.constexpr(2.0**-100)  # of what is divided by
 # Shapes of tiles, and how many threads share one, by time measured.
 _TILE, _DEPTH, _WIDTH = 64, 128, 1024
-_ROWS = 2  # that a program reads, each by threads that run together
+_ROWS = 1  # that a program reads
 _EXAMPLES = 128  # that a program summarizes
 
 

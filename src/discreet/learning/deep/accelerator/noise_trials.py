@@ -12,17 +12,25 @@ import triton
 import triton.language as tl
 
 from discreet.learning.deep.accelerator.chacha import chacha
+from discreet.learning.deep.accelerator.grid_sizes import block_count
+from discreet.learning.deep.accelerator.noisy_sums import released
 from discreet.learning.deep.accelerator.quick_launches import launched_quickly
 
-__all__ = ["draw_rest"]
+__all__ = ["add_rest", "draw_rest", "trials_for"]
 
 _WIDTH = 32  # draws at once, in one warp
+_LISTS = 4  # that a program reads, so that hardly any of its threads has no draw
 _TURNS = 64
 """Blocks of four trials after which a draw is given up; trials are refused with a probability below 0.3."""
 _MARGIN = 16
 """Units of 2^-62: more than the numbers that are compared may be off (lemma 4)."""
 _LIMB = tl.constexpr(1 << 62)
 _LOW = tl.constexpr((1 << 62) - 1)
+
+
+def trials_for(programs: tuple[int]) -> tuple[int]:
+    """Return how many programs draw what so many have listed."""
+    return (block_count(_LISTS, programs[0]),)
 
 
 @triton.jit
@@ -112,6 +120,101 @@ def _long_trial(words, more, last, i: tl.constexpr, others, cuts, shares, powers
     return is_below, (level < high) | ((level == high) & (level_low < low))
 
 
+@triton.jit
+def _rest(
+    key,
+    counter,
+    stream,
+    still,
+    others,
+    cuts,
+    shares,
+    powers,
+    turns: tl.constexpr,
+    margin: tl.constexpr,
+):
+    """Return draws from the rest of the law where `still` is 1, and where it is 1 after so many turns.
+
+    A draw has the block of the cipher in which its word was, under a nonce of its own: (stream, turn), and
+    (stream + 16, turn) and (stream + 32, turn) where more words are needed.
+    """
+    noise, turn = still * 0, 0
+    while (turn < turns) & (tl.max(still) > 0):
+        words = chacha(key, counter, stream, turn)
+        below, taken, doubt = noise * 0, noise * 0, noise * 0
+        for i in tl.static_range(4):
+            is_below, is_taken, is_sure = _trial(words, i, others, cuts, shares, powers, margin)
+            below |= is_below.to(tl.int32) << i
+            taken |= is_taken.to(tl.int32) << i
+            doubt |= 1 - is_sure.to(tl.int32)
+        if tl.max(doubt & still) > 0:
+            more = chacha(key, counter, stream + 16, turn)
+            last = chacha(key, counter, stream + 32, turn)
+            below, taken = noise * 0, noise * 0
+            for i in tl.static_range(4):
+                is_below, is_taken = _long_trial(words, more, last, i, others, cuts, shares, powers)
+                below |= is_below.to(tl.int32) << i
+                taken |= is_taken.to(tl.int32) << i
+        for i in tl.static_range(4):
+            block = _block(words[4 * i], ((below >> i) & 1) == 1, others)
+            found = (block << 16) | (words[4 * i + 1] >> 16).to(tl.int32)
+            found = tl.where(((words[4 * i] >> 20) & 1) == 1, ~found, found)
+            noise = tl.where((still & (taken >> i)) == 1, found, noise)
+            still &= ~(taken >> i)
+        turn += 1
+    return noise, still
+
+
+@triton.jit
+def _listed(counts, programs, lists: tl.constexpr, most: tl.constexpr):
+    """Return how many draws the lists of a program have."""
+    many = 0
+    for i in tl.static_range(lists):
+        number = tl.program_id(0) * lists + i
+        many += tl.minimum(tl.load(counts + number, mask=number < programs, other=0), most)
+    return many
+
+
+@triton.jit
+def _listed_draws(
+    key,
+    first,
+    listed,
+    counts,
+    programs,
+    start,
+    others,
+    cuts,
+    shares,
+    powers,
+    lanes: tl.constexpr,
+    most: tl.constexpr,
+    lists: tl.constexpr,
+    width: tl.constexpr,
+    turns: tl.constexpr,
+    margin: tl.constexpr,
+):
+    """Return where some draws of a program's lists belong, which are listed, which are drawn, and the noise.
+
+    A draw has the block of the cipher in which its word was, under nonces that begin at 1 + its place there.
+    """
+    item = start + tl.arange(0, width)
+    number, before, end = item * 0 + tl.program_id(0) * lists, item * 0, 0
+    for i in tl.static_range(lists):
+        here = tl.program_id(0) * lists + i
+        end += tl.minimum(tl.load(counts + here, mask=here < programs, other=0), most)
+        number += (item >= end).to(tl.int32)
+        before = tl.where(item >= end, end, before)
+    is_listed = item < end
+    place = listed + number.to(tl.int64) * most + item - before
+    place = tl.load(place, mask=is_listed, other=0).to(tl.int32)
+    counter = first.to(tl.uint32) + (number * lanes + place % lanes).to(tl.uint32)
+    stream = 1 + (place // lanes).to(tl.uint32)
+    still = is_listed.to(tl.int32)
+    noise, still = _rest(key, counter, stream, still, others, cuts, shares, powers, turns, margin)
+    return number.to(tl.int64) * (16 * lanes) + place, is_listed, still == 0, noise
+
+
 @launched_quickly
 @triton.jit(do_not_specialize=["first"])
 def draw_rest(
@@ -125,49 +228,79 @@ def draw_rest(
     shares,
     powers,
     count,
+    programs,
     lanes: tl.constexpr,
     most: tl.constexpr,
+    lists: tl.constexpr = _LISTS,
     width: tl.constexpr = _WIDTH,
     turns: tl.constexpr = _TURNS,
     margin: tl.constexpr = _MARGIN,
 ):
-    """Write the draws that are listed: they are from the rest of the law.
+    """Write the draws that are listed: they are from the rest of the law."""
+    for start in range(0, _listed(counts, programs, lists, most), width):
+        place, is_listed, is_drawn, noise = _listed_draws(
+            key,
+            first,
+            listed,
+            counts,
+            programs,
+            start,
+            others,
+            cuts,
+            shares,
+            powers,
+            lanes,
+            most,
+            lists,
+            width,
+            turns,
+            margin,
+        )
+        tl.store(out + place, noise, mask=is_listed & is_drawn & (place < count))
 
-    A draw has the block of the cipher in which its word was, under a nonce of its own: (1 + its place
-    there, turn), and (17 + its place, turn) and (33 + its place, turn) where more words are needed.
-    """
-    program = tl.program_id(0)
-    many = tl.minimum(tl.load(counts + program), most)
-    for start in range(0, many, width):
-        item = start + tl.arange(0, width)
-        still = (item < many).to(tl.int32)
-        place = tl.load(listed + program.to(tl.int64) * most + item, mask=item < many, other=0).to(tl.int32)
-        counter = first.to(tl.uint32) + (program * lanes + place % lanes).to(tl.uint32)
-        stream = 1 + (place // lanes).to(tl.uint32)
-        noise, turn = place * 0, 0
-        while (turn < turns) & (tl.max(still) > 0):
-            words = chacha(key, counter, stream, turn)
-            below, taken, doubt = place * 0, place * 0, place * 0
-            for i in tl.static_range(4):
-                is_below, is_taken, is_sure = _trial(words, i, others, cuts, shares, powers, margin)
-                below |= is_below.to(tl.int32) << i
-                taken |= is_taken.to(tl.int32) << i
-                doubt |= 1 - is_sure.to(tl.int32)
-            if tl.max(doubt) > 0:
-                more = chacha(key, counter, stream + 16, turn)
-                last = chacha(key, counter, stream + 32, turn)
-                below, taken = place * 0, place * 0
-                for i in tl.static_range(4):
-                    is_below, is_taken = _long_trial(words, more, last, i, others, cuts, shares, powers)
-                    below |= is_below.to(tl.int32) << i
-                    taken |= is_taken.to(tl.int32) << i
-            for i in tl.static_range(4):
-                block = _block(words[4 * i], ((below >> i) & 1) == 1, others)
-                found = (block << 16) | (words[4 * i + 1] >> 16).to(tl.int32)
-                found = tl.where(((words[4 * i] >> 20) & 1) == 1, ~found, found)
-                noise = tl.where((still & (taken >> i)) == 1, found, noise)
-                still &= ~(taken >> i)
-            turn += 1
-        position = program.to(tl.int64) * (16 * lanes) + place
-        is_drawn = (item < many) & (still == 0)
-        tl.store(out + position, noise, mask=is_drawn & (position < count))
+
+@launched_quickly
+@triton.jit(do_not_specialize=["first", "scale"])
+def add_rest(
+    steps,
+    key,
+    first,
+    listed,
+    counts,
+    others,
+    cuts,
+    shares,
+    powers,
+    count,
+    programs,
+    scale,
+    lanes: tl.constexpr,
+    most: tl.constexpr,
+    lists: tl.constexpr = _LISTS,
+    width: tl.constexpr = _WIDTH,
+    turns: tl.constexpr = _TURNS,
+    margin: tl.constexpr = _MARGIN,
+):
+    """Release sums where draws are listed, with these draws, or 0 where one is given up."""
+    for start in range(0, _listed(counts, programs, lists, most), width):
+        place, is_listed, is_drawn, noise = _listed_draws(
+            key,
+            first,
+            listed,
+            counts,
+            programs,
+            start,
+            others,
+            cuts,
+            shares,
+            powers,
+            lanes,
+            most,
+            lists,
+            width,
+            turns,
+            margin,
+        )
+        inside = is_listed & (place < count)
+        value = released(tl.load(steps + place, mask=inside, other=0), noise, scale)
+        tl.store(steps + place, tl.where(is_drawn, value, 0), mask=inside)

@@ -1,7 +1,7 @@
-"""Sums of gradients on the grid of the noise, added to noise that was drawn before them.
+"""Sums of gradients on the grid of the noise, and what is released of them.
 
-A release begins as noise, integers of 32 bits, and a sum is added in its place: no sum is ever written
-without noise.
+Long sums, integers of 64 bits, are added to noise that was drawn before them, in its place. Sums of 32 bits
+become a release where they are (`DeviceNoise.add_to`).
 """
 
 # mypy: allow-untyped-defs, allow-incomplete-defs
@@ -14,7 +14,7 @@ from torch import Tensor
 from discreet.learning.deep.accelerator.grid_sizes import block_count
 from discreet.learning.deep.accelerator.quick_launches import launched_quickly
 
-__all__ = ["LARGEST", "NOT_DRAWN", "add_sum_to_noise", "in_steps", "release_noisy_steps", "release_sums"]
+__all__ = ["LARGEST", "NOT_DRAWN", "in_steps", "release_sums", "released"]
 
 LARGEST = 2**30
 """Grid steps are cut off here, so that they fit into 32 bits with their noise."""
@@ -41,26 +41,10 @@ def release_sums(noise: Tensor, sums: Tensor, shift: int, scale: float) -> None:
         _sum_kernel[(block_count(_WIDTH, count),)](noise, sums, count, shift, scale, width=_WIDTH)
 
 
-def release_noisy_steps(steps: Tensor, scale: float) -> None:
-    """Write scale times grid steps over them, as floats in the same bits.
-
-    Parameters
-    ----------
-    steps : tensor of int32
-        Noise, below 2^27, to which at most 2^29 was added. Of what is 2^30 or more noise was not drawn.
-    scale : float
-    """
-    count = steps.numel()
-    _step_kernel[(block_count(_WIDTH, count),)](steps, count, scale, width=_WIDTH)
-
-
 @triton.jit
-def add_sum_to_noise(place, inside, steps, scale):
-    """Write steps with the noise in their place, and the half of its law, in units of the gradient."""
-    noise = tl.load(place, mask=inside, other=0)
-    value = (noise + steps).to(tl.float32) * scale + 0.5 * scale
-    value = tl.where(noise == _NOT_DRAWN, 0.0, value)
-    tl.store(place, value.to(tl.int32, bitcast=True), mask=inside)
+def released(steps, noise, scale):
+    """Return steps with noise, and the half of its law, in units of the gradient: the bits of a float."""
+    return ((noise + steps).to(tl.float32) * scale + 0.5 * scale).to(tl.int32, bitcast=True)
 
 
 @triton.jit
@@ -79,15 +63,6 @@ def _sum_kernel(noise, sums, count, shift, scale, width: tl.constexpr):
     place = tl.program_id(0).to(tl.int64) * width + tl.arange(0, width)
     inside = place < count
     read = tl.load(sums + place, mask=inside, other=0)
-    add_sum_to_noise(noise + place, inside, (read + (1 << (shift - 1))) >> shift, scale)
-
-
-@launched_quickly
-@triton.jit(do_not_specialize=["scale"])
-def _step_kernel(steps, count, scale, width: tl.constexpr):
-    place = tl.program_id(0).to(tl.int64) * width + tl.arange(0, width)
-    inside = place < count
-    found = tl.load(steps + place, mask=inside, other=0)
-    is_drawn = (found < _LARGEST) & (found > -_LARGEST)
-    value = tl.where(is_drawn, found.to(tl.float32) * scale + 0.5 * scale, 0.0)
-    tl.store(steps + place, value.to(tl.int32, bitcast=True), mask=inside)
+    drawn = tl.load(noise + place, mask=inside, other=0)
+    value = released((read + (1 << (shift - 1))) >> shift, drawn, scale)
+    tl.store(noise + place, tl.where(drawn == _NOT_DRAWN, 0, value), mask=inside)

@@ -1,7 +1,7 @@
 """Slopes and inputs of one position for each example, as integers that are multiplied exactly.
 
-Slopes times coefficients become integers of 24 bits, in three parts of 8 bits, and inputs are integers of 8
-bits. So a sum over examples is three products of matrices of 8-bit integers.
+Slopes times coefficients become integers of 16 bits, in two parts of 8 bits, and inputs are integers of 8
+bits. So a sum over examples is two products of matrices of 8-bit integers.
 """
 
 # mypy: allow-untyped-defs, allow-incomplete-defs
@@ -14,10 +14,10 @@ from torch import Tensor
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from discreet.learning.deep.accelerator.grid_sizes import block_count
-from discreet.learning.deep.accelerator.noisy_sums import LARGEST, add_sum_to_noise
+from discreet.learning.deep.accelerator.noisy_sums import LARGEST
 from discreet.learning.deep.accelerator.quick_launches import launched_quickly
 
-__all__ = ["add_product", "release_product", "round_slopes", "tile_of_program"]
+__all__ = ["add_product", "round_slopes", "tile_of_program", "write_product"]
 
 _TO_INTEGER = tl.constexpr(1.5 * 2.0**52)  # added and taken away, it rounds doubles below 2^51 to integers
 # Shapes of tiles, and how many threads share one, by time measured.
@@ -29,13 +29,13 @@ _TOGETHER = 8
 def round_slopes(
     slopes: Tensor, slope_unit: Tensor, input_unit: Tensor, coefficients: Tensor, places: int, shift: int
 ) -> Tensor:
-    """Return coefficient times slopes times both units over 2^shift as integers of 24 bits, in three parts.
+    """Return coefficient times slopes times both units over 2^shift as integers of 16 bits, in two parts.
 
-    The parts, (3 columns, places), count 2^16, 2^8 and 1; the last two are from -128 to 127. Products are in
-    doubles, and at most 8,300,000. A row whose coefficient is 0 becomes zeros, whatever it holds.
+    The parts, (2 columns, places), count 2^8 and 1. Products are in doubles, and at most 32,600. A row whose
+    coefficient is 0 becomes zeros, whatever it holds.
     """
     rows, columns = slopes.shape
-    out = torch.empty(3 * columns, places, dtype=torch.int8, device=slopes.device)
+    out = torch.empty(2 * columns, places, dtype=torch.int8, device=slopes.device)
     grid = (block_count(_DEPTH, columns), block_count(_TILE, places))
     _slope_kernel[grid](
         slopes,
@@ -54,38 +54,36 @@ def round_slopes(
 
 
 def add_product(total: Tensor, parts: Tensor, inputs: Tensor, shift: int) -> None:
-    """Add 2^shift times the product of three parts of slopes with inputs, exactly.
+    """Add 2^shift times the product of two parts of slopes with inputs, exactly.
 
     Parameters
     ----------
     total : tensor of int64, as many as the product has
-    parts, inputs : tensors of int8 (3 rows, places) and (columns, places)
+    parts, inputs : tensors of int8 (2 rows, places) and (columns, places)
         At most 2^16 places, so that sums fit into 32 bits; along their last axis contiguous.
     shift : int
     """
-    _multiply(total, parts, inputs, shift, 0.0)
+    _multiply(total, parts, inputs, shift)
 
 
-def release_product(noise: Tensor, parts: Tensor, inputs: Tensor, shift: int, scale: float) -> None:
-    """Write the product in grid steps of 2^shift, plus noise, times scale, over the noise.
+def write_product(steps: Tensor, parts: Tensor, inputs: Tensor, shift: int) -> None:
+    """Write the product over 2^shift, rounded, and cut off where sums in grid steps are.
 
     Parameters
     ----------
-    noise : tensor of int32, as many as the product has
-        Becomes floats, in the same bits.
+    steps : tensor of int32, as many as the product has
     parts, inputs
         As for `add_product`.
     shift : int
-        From 1 to 16. The product is rounded, and cut off where sums in grid steps are.
-    scale : float
+        From -14 to 16.
     """
-    if not 1 <= shift <= 16:
-        raise ValueError(f"a grid step of 2^{shift}, which is not from 2 to 2^16")
-    _multiply(noise, parts, inputs, shift, scale)
+    if not -14 <= shift <= 16:
+        raise ValueError(f"a grid step of 2^{shift}, which is not from 2^-14 to 2^16")
+    _multiply(steps, parts, inputs, shift)
 
 
-def _multiply(target: Tensor, parts: Tensor, inputs: Tensor, shift: int, scale: float) -> None:
-    rows, columns = parts.shape[0] // 3, inputs.shape[0]
+def _multiply(target: Tensor, parts: Tensor, inputs: Tensor, shift: int) -> None:
+    rows, columns = parts.shape[0] // 2, inputs.shape[0]
     tiles = block_count(_PRODUCT_ROWS, rows) * block_count(_PRODUCT_COLUMNS, columns)
     _product_kernel[(tiles,)](
         TensorDescriptor.from_tensor(parts, [_PRODUCT_ROWS, _PRODUCT_DEPTH]),
@@ -95,7 +93,6 @@ def _multiply(target: Tensor, parts: Tensor, inputs: Tensor, shift: int, scale: 
         columns,
         parts.shape[1],
         shift,
-        scale,
         largest=LARGEST,
         tile_rows=_PRODUCT_ROWS,
         tile_columns=_PRODUCT_COLUMNS,
@@ -131,16 +128,13 @@ def _slope_kernel(
     place = slopes + row.to(tl.int64)[:, None] * columns + column[None, :]
     exact = tl.load(place, mask=inside, other=0.0).to(tl.float64) * factor[:, None]
     whole = tl.trans(((exact + _TO_INTEGER) - _TO_INTEGER).to(tl.int32))
-    middle = (whole + 128) >> 8
-    high = (middle + 128) >> 8
+    high = (whole + 128) >> 8
     start = column.to(tl.int64)
     place = out + row.to(tl.int64)[None, :]
     inside_target = (column < columns)[:, None] & (row < places)[None, :]
     tl.store(place + start[:, None] * places, high.to(tl.int8), mask=inside_target)
     start += columns
-    tl.store(place + start[:, None] * places, (middle - (high << 8)).to(tl.int8), mask=inside_target)
-    start += columns
-    tl.store(place + start[:, None] * places, (whole - (middle << 8)).to(tl.int8), mask=inside_target)
+    tl.store(place + start[:, None] * places, (whole - (high << 8)).to(tl.int8), mask=inside_target)
 
 
 @triton.jit
@@ -166,7 +160,7 @@ def tile_of_program(
 
 
 @launched_quickly
-@triton.jit(do_not_specialize=["scale"])
+@triton.jit
 def _product_kernel(
     parts,
     inputs,
@@ -175,7 +169,6 @@ def _product_kernel(
     columns,
     places,
     shift,
-    scale,
     largest: tl.constexpr,
     tile_rows: tl.constexpr,
     tile_columns: tl.constexpr,
@@ -184,34 +177,33 @@ def _product_kernel(
 ):
     first_row, first_column = tile_of_program(rows, columns, tile_rows, tile_columns, together)
     high = tl.zeros((tile_rows, tile_columns), tl.int32)
-    middle = tl.zeros((tile_rows, tile_columns), tl.int32)
     low = tl.zeros((tile_rows, tile_columns), tl.int32)
     for start in range(0, places, depth):  # what is read beyond the places is 0
         read = inputs.load([first_column, start]).T
         high = tl.dot(parts.load([first_row, start]), read, high, out_dtype=tl.int32)
-        middle = tl.dot(parts.load([rows + first_row, start]), read, middle, out_dtype=tl.int32)
-        low = tl.dot(parts.load([2 * rows + first_row, start]), read, low, out_dtype=tl.int32)
+        low = tl.dot(parts.load([rows + first_row, start]), read, low, out_dtype=tl.int32)
     row = first_row + tl.arange(0, tile_rows)
     column = first_column + tl.arange(0, tile_columns)
     place = target + row.to(tl.int64)[:, None] * columns + column[None, :]
     inside = (row < rows)[:, None] & (column < columns)[None, :]
     if target.dtype.element_ty == tl.int64:
-        found = ((high.to(tl.int64) << 16) + (middle.to(tl.int64) << 8) + low.to(tl.int64)) << shift
+        found = ((high.to(tl.int64) << 8) + low.to(tl.int64)) << shift
         tl.store(place, tl.load(place, mask=inside, other=0) + found, mask=inside)
     else:
-        add_sum_to_noise(place, inside, _grid_steps(high, middle, low, shift, largest), scale)
+        tl.store(place, _grid_steps(high, low, shift, largest), mask=inside)
 
 
 @triton.jit
-def _grid_steps(high, middle, low, shift, largest: tl.constexpr):
-    """Return high 2^16 + middle 2^8 + low over 2^shift, rounded and cut off, in 32 bits all the way.
+def _grid_steps(high, low, shift, largest: tl.constexpr):
+    """Return high 2^8 + low over 2^shift, rounded and cut off, in 32 bits all the way.
 
-    Carries leave 16 bits below the high part, of which `shift` are dropped.
+    Carries leave 8 bits below the high part, of which `shift` are dropped.
     """
-    low += 1 << (shift - 1)
-    middle += low >> 8
-    high += middle >> 8
-    rest = ((middle & 255) << 8) | (low & 255)
-    most = 1 << (14 + shift)
-    steps = (tl.minimum(tl.maximum(high, -most), most) << (16 - shift)) + (rest >> shift)
+    dropped = tl.maximum(shift, 0)
+    low += (1 << dropped) >> 1
+    high += low >> 8
+    rest = (low & 255) >> dropped << (dropped - shift)
+    more = tl.maximum(8 - shift, 0)
+    most = largest >> more
+    steps = (tl.minimum(tl.maximum(high, -most), most) << more >> tl.maximum(shift - 8, 0)) + rest
     return tl.where(high < -most, -largest, tl.minimum(steps, largest))

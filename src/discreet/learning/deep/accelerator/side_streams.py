@@ -32,6 +32,7 @@ class SideStreams:
 
     def __init__(self, count: int, most_open: int | None = None) -> None:
         self._streams = cycle([torch.cuda.Stream() for _ in range(count)]) if is_recording() else None
+        self._urgent = torch.cuda.Stream(priority=-1) if is_recording() else None
         self._most_open = most_open
         self._open: deque[tuple[torch.cuda.Event, Any]] = deque()
 
@@ -45,9 +46,13 @@ class SideStreams:
 
     def start(self, part: Callable[[], _Result]) -> _Result:
         """Do a part, and return its result, which may be used after waiting."""
-        if self._streams is None:
-            return part()
-        stream = next(self._streams)
+        return part() if self._streams is None else self._do(part, next(self._streams))
+
+    def start_urgent(self, part: Callable[[], _Result]) -> _Result:
+        """Do a part on a stream for itself, whose kernels need not wait until others have all begun."""
+        return part() if self._urgent is None else self._do(part, self._urgent)
+
+    def _do(self, part: Callable[[], _Result], stream: torch.cuda.Stream) -> _Result:
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
             result = part()
