@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import pytest
 import torch
 
@@ -12,7 +10,6 @@ from discreet.learning.deep.uses import (
     OuterUse,
     RowsUse,
     TurnedRowsUse,
-    block_size,
     outer_use,
     squared_norms,
 )
@@ -77,30 +74,6 @@ def test_rows_are_summed_in_blocks(shape):
     torch.testing.assert_close(RowsUse(rows).weighted_sum(factors, out), factors @ rows.double())
 
 
-@pytest.fixture
-def two_threads():
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    yield
-    torch.set_num_threads(before)
-
-
-@pytest.mark.usefixtures("two_threads")
-@pytest.mark.parametrize("shape", [(256, 1), (48, 3), (255, 13), (250, 784), (128, 8_191)], ids=str)
-@pytest.mark.parametrize("is_turned", [False, True], ids=["by rows", "by columns"])
-def test_a_norm_is_computed_alike_wherever_it_stands(shape, is_turned):
-    """Bit by bit, in other places and company, in one block or several; and it is the norm (fractions)."""
-    rows, order = torch.randn(shape), torch.randperm(shape[0])
-    company = rows[order]
-    company[::3] *= 1e9
-    norms, others = (RowsUse(some.T.contiguous().T if is_turned else some).mass() for some in (rows, company))
-    stays = torch.arange(shape[0]) % 3 != 0
-    assert torch.equal(others[stays], norms[order][stays])
-    for row, norm in zip(rows[:5].tolist(), norms.tolist(), strict=False):
-        square = sum(Fraction(value) ** 2 for value in row)
-        assert abs(Fraction(norm) ** 2 / square - 1) < Fraction(shape[1] + 4, 2**52)
-
-
 def test_no_rows_and_no_columns_have_a_sum():
     for examples, columns in ((0, 3), (3, 0)):
         out = torch.full((columns,), torch.nan, dtype=torch.float64)
@@ -112,9 +85,3 @@ def test_small_matrices_are_written_out_and_large_ones_are_not():
     assert isinstance(outer_use(torch.zeros(2, 9, 3), torch.zeros(2, 9, 4)), RowsUse)
     assert isinstance(outer_use(torch.zeros(2, 3, 90), torch.zeros(2, 3, 90)), OuterUse)
     assert isinstance(outer_use(torch.zeros(2, 1, 3), torch.zeros(2, 1, 3)), OuterUse)
-
-
-def test_blocks_of_a_batch_are_equal():
-    assert [block_size(12, most) for most in (0, 1, 2, 5, 11, 12, 99)] == [1, 1, 2, 4, 6, 12, 12]
-    assert [block_size(13, most) for most in (0, 12, 13)] == [1, 1, 13]
-    assert block_size(0, 5) == 1

@@ -14,13 +14,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from discreet.learning.deep.equal_blocks import block_size
 from discreet.learning.deep.patch_reader import PatchReader, patches_in_order
 from discreet.learning.deep.uses import (
     LookupUse,
     RowsUse,
     TurnedRowsUse,
     Use,
-    block_size,
     is_written_out,
     outer_use,
 )

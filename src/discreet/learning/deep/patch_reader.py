@@ -2,8 +2,9 @@
 
 Blocks of examples are read faster on the processor if rows of an image become channels first, in a copy that
 is smaller than all patches: then a patch is one run of numbers in memory. So the axes of a patch are turned:
-the last of the kernel, the others, channels. Blocks that follow each other are written to the same place:
-memory that is taken anew for each would cost more time than what is written to it, by measurement.
+the last of the kernel, the others, channels. Images of several channels are turned alike before, so that rows
+are made of runs, too. Blocks that follow each other are written to the same place: memory that is taken anew
+for each would cost more time than what is written to it, by measurement.
 """
 
 from __future__ import annotations
@@ -53,12 +54,19 @@ class PatchReader:
 
     def blocks(self) -> Iterator[Tensor]:
         """Yield the patches (examples, positions, columns) of each block, which the next is written over."""
-        example, channel, *steps, step = self._padded.stride()
-        across = [size * jump for size, jump in zip(steps, self._module.stride, strict=False)]
-        inside = [size * spread for size, spread in zip(steps, self._module.dilation, strict=False)]
         for block in self._padded.split(self._size):
-            self._lines.copy_(block.as_strided(self._lines.shape, (example, *across, step, *inside, channel)))
+            turned = self._turned(block)
+            example, step, *steps, channel = turned.stride()
+            across = [size * jump for size, jump in zip(steps, self._module.stride, strict=False)]
+            inside = [size * spread for size, spread in zip(steps, self._module.dilation, strict=False)]
+            strides = example, *across, step, *inside, channel
+            self._lines.copy_(turned.as_strided(self._lines.shape, strides))
             yield self._patches.copy_(self._view).flatten(3).flatten(1, 2)
+
+    def _turned(self, block: Tensor) -> Tensor:
+        """Return images as (examples, last size, other sizes, channels)."""
+        turned = block.movedim(1, -1).movedim(-2, 1)
+        return turned if block.shape[1] == 1 else turned.contiguous()
 
 
 def patches_in_order(module: Any, given: Tensor) -> Tensor:

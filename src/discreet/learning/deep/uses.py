@@ -7,8 +7,8 @@ norm has all inner products between them.
 
 Each use is a function of stored numbers, which are what they are: whatever the framework rounded on the way
 to them, G_i is by definition the exact real function of the stored numbers of example i. Norms are computed
-in doubles; `mass` bounds the terms that were added up, so that the rounding of a norm and of a sum is bounded
-by it (docs/proofs/private_gradients.md, lemmas 2 and 3).
+in doubles, or from above (`lengths`); `mass` bounds the terms that were added up, so that the rounding of a
+norm and of a sum is bounded by it (docs/proofs/private_gradients.md, lemmas 2 and 3).
 
 Products of four numbers of 32 bits fit into doubles. Of doubles they may not, so that doubles below 2^-200
 are stored as 0 and those above 2^200 as infinite, each by itself: none hides behind a norm of 0.
@@ -24,6 +24,7 @@ from itertools import combinations
 import torch
 from torch import Tensor
 
+from discreet.learning.deep.lengths import lengths
 from discreet.records import Record
 
 __all__ = [
@@ -32,7 +33,6 @@ __all__ = [
     "RowsUse",
     "TurnedRowsUse",
     "Use",
-    "block_size",
     "inner_products",
     "is_written_out",
     "outer_use",
@@ -96,7 +96,7 @@ class RowsUse(Use):
 
     def mass(self) -> Tensor:
         """The norms themselves: nothing was added up."""
-        return _lengths(self.rows)
+        return lengths(self.rows)
 
     def squares(self, mass: Tensor) -> Tensor:
         """Return the squared norms of the rows."""
@@ -206,7 +206,7 @@ class OuterUse(Use):
 
     def mass(self) -> Tensor:
         """Return the sum over positions of the products of norms."""
-        return (_lengths(self.left) * _lengths(self.right)).sum(1)
+        return (lengths(self.left) * lengths(self.right)).sum(1)
 
     def squares(self, mass: Tensor) -> Tensor:
         """Return squared norms by Gram matrices; of one position, the product of two norms."""
@@ -266,7 +266,7 @@ class LookupUse(Use):
 
     def mass(self) -> Tensor:
         """Return the sum of norms over positions."""
-        return _lengths(self.slopes).sum(1)
+        return lengths(self.slopes).sum(1)
 
     def squares(self, mass: Tensor) -> Tensor:
         """Return the sum over pairs of positions that read the same row."""
@@ -290,27 +290,6 @@ class LookupUse(Use):
     def without(self, kept: Tensor) -> LookupUse:
         """Return zeros for examples that are not kept."""
         return LookupUse(self.index, self.slopes.masked_fill(~kept[:, None, None], 0), self.rows)
-
-
-def _lengths(vectors: Tensor) -> Tensor:
-    """Return the norms over the last axis, in doubles, some examples at a time.
-
-    All blocks have the same shape, and rows that follow each other in memory, so that an example's norm is
-    computed alike wherever it stands.
-    """
-    if vectors.is_cuda or (vectors.numel() <= _IN_CACHE and vectors.is_contiguous()):
-        return torch.linalg.vector_norm(vectors, dim=-1, dtype=torch.float64)
-    size = block_size(len(vectors), _IN_CACHE // max(1, vectors[:1].numel()))
-    found = vectors.new_empty(vectors.shape[:-1], dtype=torch.float64)
-    held = vectors.new_empty((size, *vectors.shape[1:]), dtype=torch.float64)
-    for block, out in zip(vectors.split(size), found.split(size), strict=True):
-        torch.linalg.vector_norm(held.copy_(block), dim=-1, out=out)
-    return found
-
-
-def block_size(examples: int, most: int) -> int:
-    """Return the largest size up to `most`, and at least 1, in which a batch is cut into equal blocks."""
-    return next((size for size in range(min(examples, most), 1, -1) if examples % size == 0), 1)
 
 
 def _held(values: Tensor) -> Tensor:
