@@ -115,6 +115,11 @@ class ExampleRows:
             self._blank = _blank(self._data) if blank is None else blank
             self._shapes = _shapes(self._collate([self._blank] * size))
 
+    @property
+    def are_columns(self) -> bool:
+        """Whether rows are read without code of users, which might use any generator."""
+        return self._columns is not None
+
     def count(self, places: Integers) -> int:
         """Return how many batches so many places take; at least one."""
         return max(1, -(-len(places) // self._size))

@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import nn
 
+from discreet.learning.deep import optimizer as optimizer_module
 from discreet.learning.deep.randomness.secret_randomness import _WORDS, SecretRandomness
 from discreet.noise import replay
 from learning.deep.training_runs import losses_of, small_run
@@ -125,6 +126,54 @@ def test_the_state_outside_is_as_it_was_after_every_step_and_at_the_end():
     next(batches)
     batches.close()
     assert torch.equal(torch.get_rng_state(), before)
+
+
+class Repeated:
+    """Stands for recorded batches; every third time the first of them is recorded anew."""
+
+    def __init__(self, uses, bound):
+        self._uses, self._count = uses, 0
+
+    def clear(self):
+        self._count = 0
+
+    def release(self, total, rows, weights, places):
+        if self._count % 3 == 0:
+            self._uses(rows, total.keep)
+        self._count += 1
+        return weights >= 0, total.zeros(), True
+
+
+@pytest.mark.parametrize("columns", [True, False])
+def test_code_of_users_has_secret_generators_also_where_batches_are_repeated(columns, monkeypatch):
+    """Known seeds are set before every step; neither reading nor recording draws what they give."""
+    monkeypatch.setattr(optimizer_module, "RecordedSteps", Repeated)
+    monkeypatch.setattr(optimizer_module, "DevicePlan", object)
+    monkeypatch.setattr(optimizer_module, "can_be_captured", lambda rows: True)
+    drawn = []
+
+    def draw():
+        drawn.append((random.random(), float(np.random.random())))
+        return drawn[-1][0]
+
+    data = (torch.ones(20, 3), torch.ones(20)) if columns else Changed(draw)
+    blank = None if columns else (torch.zeros(3), torch.tensor(0.0))
+    optimizer, model = small_run(data=data, blank=blank, batch=20, steps=40, physical=64)
+
+    def losses(*batch):
+        draw()
+        return losses_of(model, batch)
+
+    random.seed(0)
+    np.random.seed(0)  # noqa: NPY002
+    known = random.random(), float(np.random.random())
+    for count in optimizer.run(losses):
+        random.seed(0)
+        np.random.seed(0)  # noqa: NPY002
+    optimizer.close()
+    assert count == 40
+    assert len(drawn) > 12
+    assert all(known[0] != one and known[1] != other for one, other in drawn)
 
 
 @pytest.mark.parametrize("seed", [0, 5, 2**32 - 1])

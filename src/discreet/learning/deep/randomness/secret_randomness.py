@@ -32,7 +32,7 @@ _STATE = 312  # words of 64 bits of entropy for it
 
 
 class SecretRandomness:
-    """Lends the generators a secret state while a batch is read and run, and takes it away after.
+    """Lends PyTorch's generators a secret state while a batch is read and run, and takes it away after.
 
     The state outside, which a checkpoint may hold, is left as it was.
     """
@@ -56,14 +56,16 @@ class SecretRandomness:
         torch.set_rng_state(state)
         for seed_generator, word in zip(devices, words[_STATE:].tolist(), strict=True):
             seed_generator(word >> 1)  # seeds have 63 bits
-        self._libraries.lend(source)
 
     def enter(self) -> None:
         """Go on with the secret state."""
         if self._outside is None and self._secret is not None:
             self._outside = _states()
             _restore(self._secret)
-            self._libraries.lend(current())
+
+    def lend_libraries(self) -> None:
+        """Let Python's and NumPy's generators have a secret state, too, until `leave`: for code of users."""
+        self._libraries.lend(current())
 
     def leave(self) -> None:
         """Put the state outside back."""
@@ -71,7 +73,7 @@ class SecretRandomness:
             self._secret = _states()
             _restore(self._outside)
             self._outside = None
-            self._libraries.take_back()
+        self._libraries.take_back()
 
 
 def _seeded_devices() -> list[Callable[[int], object]]:
