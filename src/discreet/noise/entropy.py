@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "KeyedSource",
     "Decision",
+    "KeyedSource",
     "Replay",
     "Source",
     "System",

@@ -108,11 +108,11 @@ def private(
 
     Finite precision
     ----------------
-    Norms and sums are in doubles, or of few examples in floats, with proven bounds on their rounding; sums are
-    rounded to integers, and the noise is an integer next to an ideal normal number, drawn from the operating
-    system's entropy. All rounding is part of the sensitivity that is charged. On an accelerator gradients become integers,
-    example by example, which are added up exactly, and the noise is nearly of that law, drawn by a cipher
-    under a key from that entropy; what it differs by is charged (docs/proofs/integer_gradients.md).
+    Norms and sums are in doubles, or of few examples in floats, with proven bounds on their rounding; sums
+    are rounded to integers, and the noise is an integer next to an ideal normal number, drawn exactly from
+    the operating system's entropy. All rounding, and what the law of the noise differs by, is charged. On an
+    accelerator gradients become integers, example by example, which are added up exactly, and the noise is
+    drawn by a cipher under a key from that entropy (docs/proofs/integer_gradients.md).
 
     Error
     -----
@@ -174,7 +174,7 @@ def private(
 
 
 def _sums_of(plan: TrainingPlan, device: torch.device) -> MakeSum:
-    """Return what adds gradients up: in floats and doubles on the processor, as integers on an accelerator."""
+    """Return what adds gradients up: as floats on the processor, as integers on an accelerator."""
     if not isinstance(plan, DevicePlan):
         return sums_in_doubles(plan)
     from discreet.learning.deep.accelerator.device_noise import DeviceNoise
