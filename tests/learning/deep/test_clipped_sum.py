@@ -372,6 +372,15 @@ def test_where_floats_are_shortened_sums_are_in_doubles():
     assert any(summed_in_floats([torch.zeros(6)], [[RowsUse(rows)]], weights, KINDS[0])._is_waiting)
 
 
+def test_processes_beside_each_other_have_sums_in_doubles():
+    """Together they may have more places than are charged for."""
+    total = ClippedSum([torch.zeros(6)], [[0]], processor_plan(6), is_alone=False)
+    use = total.keep({"rows": RowsUse(torch.randn(9, 6))})["rows"]
+    total.add([[use]], torch.ones(9, dtype=torch.float64), 0.7)
+    assert not any(total._is_waiting)
+    assert total._values()[0].dtype == np.float64
+
+
 @pytest.mark.parametrize("held", [float("nan"), float("inf"), 2.0**70, 5.0, 0.0])
 def test_padding_and_what_is_not_finite_count_for_nothing_in_floats(held):
     rows = torch.ones(5, 3)

@@ -49,15 +49,24 @@ class ClippedSum:
     groups : list of lists of int
         Which of them have one norm together.
     plan : TrainingPlan or EpochPlan
+    is_alone : bool
+        Whether no other process has examples of the same step.
     """
 
     def __init__(
-        self, parameters: list[Tensor], groups: list[list[int]], plan: TrainingPlan | EpochPlan
+        self,
+        parameters: list[Tensor],
+        groups: list[list[int]],
+        plan: TrainingPlan | EpochPlan,
+        *,
+        is_alone: bool = True,
     ) -> None:
         if any(parameter.numel() > _MOST_SIZE for parameter in parameters):
             raise ParameterError("model", "has a parameter of more than 2^28 numbers", "smaller parameters")
         self._parameters = parameters
         self._groups, self._plan = groups, plan
+        # Processes have places each by itself, so that all together may have more than floats are charged for.
+        self._rows_in_floats = plan.rows_in_floats if is_alone else 0
         runs = [[value.numel() for value in some] for _, some in groupby(parameters, attrgetter("device"))]
         devices = [device for device, _ in groupby(parameter.device for parameter in parameters)]
         # One for all parameters that follow each other on a device; totals are its parts.
@@ -66,7 +75,7 @@ class ClippedSum:
             for run, device in zip(runs, devices, strict=True)
         ]
         self._totals = [part for held, run in zip(self._sums, runs, strict=True) for part in held.split(run)]
-        self._floats = [held.float() if plan.rows_in_floats else held for held in self._sums]
+        self._floats = [held.float() if self._rows_in_floats else held for held in self._sums]
         self._parts = [part for held, run in zip(self._floats, runs, strict=True) for part in held.split(run)]
         self._is_empty = [True] * len(parameters)
         self._is_waiting = [False] * len(parameters)  # in floats, and not added to the total
@@ -80,7 +89,7 @@ class ClippedSum:
 
     def keep(self, uses: dict[str, Use]) -> dict[str, Use]:
         """Return the uses of a call in the form in which they are added up."""
-        if not self._plan.rows_in_floats:
+        if not self._rows_in_floats:
             return {name: use.made for name, use in uses.items()}
         return {name: in_floats(use.made) for name, use in uses.items()}
 
@@ -99,7 +108,7 @@ class ClippedSum:
         finite = torch.stack(norms).isfinite().all(0)
         if not finite.all():  # 0 times infinity is not 0; padding of a finite norm has the factor 0
             uses = [[use.without(finite) for use in found] for found in uses]
-        are_floats = self._plan.rows_in_floats > 0 and multiplies_floats()
+        are_floats = self._rows_in_floats > 0 and multiplies_floats()
         for group, norm in zip(self._groups, norms, strict=True):
             factors = self._plan.clipping.factors(norm, len(self._groups), bound)
             factors = torch.where(finite & kept, factors * weights, 0.0) * self._plan.bound_in_steps
@@ -132,9 +141,9 @@ class ClippedSum:
     def _add_floats(self, place: int, use: FloatUse, factors: Tensor) -> None:
         """Add some examples at a time in floats, and what was there before to the total (lemma 3b)."""
         short = factors.clamp(max=_LARGEST_FACTOR).float()
-        for start in range(0, len(short), self._plan.rows_in_floats):
+        for start in range(0, len(short), self._rows_in_floats):
             self._settle(place)
-            rows = slice(start, start + self._plan.rows_in_floats)
+            rows = slice(start, start + self._rows_in_floats)
             use.part(rows).float_sum(short[rows], self._parts[place])
             self._is_waiting[place] = True
 
@@ -238,13 +247,13 @@ def _release(
             noise.release(piece, scale, out[start : start + len(piece)])
 
 
-def sums_in_doubles(plan: TrainingPlan | EpochPlan) -> MakeSum:
+def sums_in_doubles(plan: TrainingPlan | EpochPlan, *, is_alone: bool = True) -> MakeSum:
     """Return what gives an empty sum for every step, always in the same place in memory."""
     made: list[ClippedSum] = []
 
     def make(parameters: list[Tensor], groups: list[list[int]]) -> ClippedSum:
         if not made:
-            made.append(ClippedSum(parameters, groups, plan))
+            made.append(ClippedSum(parameters, groups, plan, is_alone=is_alone))
         return made[0].cleared()
 
     return make

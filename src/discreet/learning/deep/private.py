@@ -156,7 +156,7 @@ def private(
     draw, release = at_home(
         lambda _: begun.sampler.draw(plan.rate), places, lambda total, bound, _: total.release(bound)
     )
-    make_sum = _sums_of(plan, begun.device)
+    make_sum = _sums_of(plan, begun.device, is_alone=begun.processes.is_alone)
     with opened_record(record, plan, begun.processes) as (kept, taken):  # last: a refusal locks no file
         return PrivateOptimizer(
             optimizer,
@@ -173,10 +173,10 @@ def private(
         )
 
 
-def _sums_of(plan: TrainingPlan, device: torch.device) -> MakeSum:
+def _sums_of(plan: TrainingPlan, device: torch.device, *, is_alone: bool) -> MakeSum:
     """Return what adds gradients up: as floats on the processor, as integers on an accelerator."""
     if not isinstance(plan, DevicePlan):
-        return sums_in_doubles(plan)
+        return sums_in_doubles(plan, is_alone=is_alone)
     from discreet.learning.deep.accelerator.device_noise import DeviceNoise
     from discreet.learning.deep.accelerator.integer_sum import IntegerSum
 
