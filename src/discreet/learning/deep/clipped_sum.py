@@ -65,7 +65,7 @@ class ClippedSum:
             raise ParameterError("model", "has a parameter of more than 2^28 numbers", "smaller parameters")
         self._parameters = parameters
         self._groups, self._plan = groups, plan
-        # Processes have places each by itself, so that all together may have more than floats are charged for.
+        # Processes have places each by itself: together they may have more than floats are charged for.
         self._rows_in_floats = plan.rows_in_floats if is_alone else 0
         runs = [[value.numel() for value in some] for _, some in groupby(parameters, attrgetter("device"))]
         devices = [device for device, _ in groupby(parameter.device for parameter in parameters)]
