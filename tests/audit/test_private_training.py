@@ -14,7 +14,7 @@ from torch import nn
 
 from discreet.audit import check_model
 from discreet.learning import private
-from discreet.learning.deep import clipped_sum
+from discreet.learning.deep import released_parts
 from discreet.learning.deep.clipping import FlatClipping
 from discreet.learning.deep.plan import TrainingPlan
 from discreet.learning.deep.sampling import PeopleSampler
@@ -70,11 +70,18 @@ def test_private_training_keeps_its_claim():
 
 
 def test_noise_of_a_third_of_the_scale_fails(monkeypatch):
-    draw = clipped_sum.LayeredDraws
+    class Third:
+        def __init__(self, draws):
+            self._draws = draws
+
+        def next(self, count):
+            return self._draws.next(count) // 3
+
+    parts = released_parts.one_word_parts
     monkeypatch.setattr(
-        clipped_sum,
-        "LayeredDraws",
-        lambda variance, size, source: draw(variance / 9, size, source),
+        released_parts,
+        "one_word_parts",
+        lambda size, source: [(start, Third(draws)) for start, draws in parts(size, source)],
     )
     assert not held_to_mu().passed
 

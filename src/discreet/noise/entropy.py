@@ -4,7 +4,8 @@ A `Source` returns uniform 64-bit words. `System` is the one that private releas
 an AES-256-CTR keystream, keyed by the operating system, whose key is replaced from its
 own stream at every refill (so the key in use says nothing about noise drawn before), re-keyed
 in every forked child, and impossible to copy. `Replay` repeats itself from a seed; it exists
-for tests and marks every result as not private.
+for tests and marks every result as not private. A `KeyedSource` has a keystream of its own, keyed by
+another source: for a thread that draws beside others.
 """
 
 from __future__ import annotations
@@ -29,7 +30,17 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Decision", "Replay", "Source", "System", "current", "in_batches", "replay", "using"]
+__all__ = [
+    "Decision",
+    "KeyedSource",
+    "Replay",
+    "Source",
+    "System",
+    "current",
+    "in_batches",
+    "replay",
+    "using",
+]
 
 T = TypeVar("T")
 
@@ -193,6 +204,27 @@ class Replay(Source):
         """Return the next `size` words of the repeatable stream."""
         self._key, words = _keystream(self._key, size)
         return words
+
+
+class KeyedSource(Source):
+    """Words under a key that another source draws, for one use of one thread.
+
+    What is drawn is the same however threads take turns, if each has a branch and branches are made in
+    order. As private as its source.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._key = source.words(_KEY_BYTES // 8).tobytes()
+
+    def words(self, size: int) -> NDArray[np.uint64]:
+        """Return the next `size` words of the keystream, whose key is replaced from it."""
+        self._key, words = _keystream(self._key, size)
+        return words
+
+    def mark(self, result: T) -> T:
+        """Return a result as it may leave by the source of the key."""
+        return self._source.mark(result)
 
 
 _thread = threading.local()

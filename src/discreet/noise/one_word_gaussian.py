@@ -1,4 +1,4 @@
-"""Normal noise of which nearly all is one word and one look-up: what accelerators draw.
+"""Normal noise of which nearly all is one word and one look-up: what gradients of deep learning get.
 
 The law is D(k), proportional to exp(-(k + 1/2)^2 / (2 w)) with w = 2^46, which is within 2^-83 that of the
 floor of a normal number of deviation 2^23. Integers come in blocks of 2^16, k = 2^16 b + offset, and a block
@@ -8,7 +8,7 @@ stands for the rest of the law. Its values are drawn by trials: a block by an al
 and U, which accepts them if s + (1 - s) U < exp(-t / 2^47), where t = offset (2 start + offset + 1) and s is
 the share of the block's greatest probability that its cells have (proof: docs/proofs/one_word_gaussian.md).
 
-Here are the tables, in the form that kernels read.
+Here are the tables, in the form that kernels read. On the processor `one_word_draws` draws the same law.
 """
 
 from __future__ import annotations
@@ -29,7 +29,18 @@ if TYPE_CHECKING:
 
     from discreet.noise.enclosure import Enclosure
 
-__all__ = ["BLOCKS", "CELLS", "CUT_BITS", "LIMB_BITS", "VARIANCE", "NoiseTables", "noise_tables"]
+__all__ = [
+    "BLOCKS",
+    "CELLS",
+    "CUT_BITS",
+    "LIMB_BITS",
+    "VARIANCE",
+    "NoiseTables",
+    "cells_of_blocks",
+    "in_cells",
+    "noise_tables",
+    "rest_masses",
+]
 
 _SPREAD = 1 << 46
 VARIANCE = _SPREAD - Fraction(1, 12)
@@ -80,13 +91,13 @@ class NoiseTables:
 @lru_cache(maxsize=1)
 def noise_tables() -> NoiseTables:
     """Return the certified tables. What is beyond them, below 2^-184, is never drawn."""
-    counts = [_floor(weight, 0) for weight in _in_cells((1 << _OFFSET_BITS) - 1, _CERTIFIED_BITS)]
+    counts = cells_of_blocks()
     upwards = np.repeat(np.arange(BLOCKS, dtype=np.int16), counts)
     blocks = np.zeros(CELLS, np.int16)
     decided = 2 * len(upwards)
     blocks[:decided] = np.concatenate([upwards, ~upwards])
-    starts = _in_cells(0, _CERTIFIED_BITS)
-    alias = AliasTable(range(BLOCKS), lambda bits: _rest_masses(counts, bits))
+    starts = [in_cells(block, 0, _CERTIFIED_BITS) for block in range(BLOCKS)]
+    alias = AliasTable(range(BLOCKS), rest_masses)
     return NoiseTables(
         blocks,
         decided,
@@ -97,20 +108,33 @@ def noise_tables() -> NoiseTables:
     )
 
 
-def _in_cells(offset: int, bits: int) -> list[Enclosure]:
-    """Enclose the probability, in cells, that every integer of a block would need to have that of one."""
+@lru_cache(maxsize=1)
+def cells_of_blocks() -> tuple[int, ...]:
+    """Return how many cells each block has, on either side."""
+    last = (1 << _OFFSET_BITS) - 1
+    return tuple(_floor(in_cells(block, last, _CERTIFIED_BITS), 0) for block in range(BLOCKS))
+
+
+def in_cells(block: int, offset: int, bits: int) -> Enclosure:
+    """Enclose the probability, in cells, that each integer of a block would need to have that of one."""
+    odd = 2 * ((block << _OFFSET_BITS) + offset) + 1
+    return product(_greatest(bits), exponential(Fraction(odd * odd, 8 * _SPREAD), bits), bits)
+
+
+@lru_cache(maxsize=8)
+def _greatest(bits: int) -> Enclosure:
+    """Enclose 2^32 / sqrt(2 pi w)."""
     cells = CELLS << (_OFFSET_BITS + bits)
-    greatest = quotient((cells, cells), root_of_two_pi(Fraction(_SPREAD), bits), bits)
-    odd = [2 * ((block << _OFFSET_BITS) + offset) + 1 for block in range(BLOCKS)]
-    return [product(greatest, exponential(Fraction(one * one, 8 * _SPREAD), bits), bits) for one in odd]
+    return quotient((cells, cells), root_of_two_pi(Fraction(_SPREAD), bits), bits)
 
 
-def _rest_masses(counts: list[int], bits: int) -> list[Enclosure]:
+def rest_masses(bits: int) -> list[Enclosure]:
     """Enclose the probabilities of the blocks of trials."""
     working = bits + _GUARD_BITS
+    weights = (in_cells(block, 0, working) for block in range(BLOCKS))
     masses = [
         (low - (count << working), high - (count << working))
-        for (low, high), count in zip(_in_cells(0, working), counts, strict=True)
+        for (low, high), count in zip(weights, cells_of_blocks(), strict=True)
     ]
     total = sum(low for low, _ in masses), sum(high for _, high in masses)
     scaled = (quotient(mass, total, working) for mass in masses)

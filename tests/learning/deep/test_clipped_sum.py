@@ -14,7 +14,7 @@ from scipy import stats
 from torch import nn
 
 from discreet.errors import ParameterError
-from discreet.learning.deep import clipped_sum
+from discreet.learning.deep import released_parts
 from discreet.learning.deep.clipped_sum import ClippedSum, _norms
 from discreet.learning.deep.clipping import (
     AdaptiveClipping,
@@ -23,9 +23,11 @@ from discreet.learning.deep.clipping import (
     PerLayerClipping,
 )
 from discreet.learning.deep.plan import GRID_STEPS, TrainingPlan
+from discreet.learning.deep.processor_plan import ProcessorPlan
 from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse
 from discreet.noise import current, replay
 from discreet.noise.layered_gaussian import LayeredDraws
+from discreet.noise.one_word_draws import one_word_parts
 from effort import examples
 from learning.deep.gradient_oracle import booked, oracle
 from significance import FALSE_ALARM
@@ -240,7 +242,7 @@ class KnownNoise:
 @pytest.mark.parametrize("kind", [torch.float32, torch.float64], ids=str)
 def test_what_is_released_is_the_sum_on_the_grid_and_its_noise(monkeypatch, kind):
     """Number for number, over several parameters, parts in the cache and batches; doubles stay doubles."""
-    monkeypatch.setattr(clipped_sum, "LayeredDraws", KnownNoise)
+    monkeypatch.setattr(released_parts, "LayeredDraws", KnownNoise)
     rows = [torch.randn(3, size, dtype=kind) for size in (40_000, 7, 16_384)]
     parameters = [torch.zeros(row.shape[1], dtype=kind) for row in rows]
     plan = plan_for(56_391, AdaptiveClipping(0.7))
@@ -264,7 +266,7 @@ def test_what_is_released_is_the_sum_on_the_grid_and_its_noise(monkeypatch, kind
         share = 0.5 + (steps + KnownNoise.drawn)[-1] / (2 * plan.count_weight * 20)
         assert bound == pytest.approx(plan.clipping.moved(0.7, share))
         left = torch.cat(total._totals).numpy()  # nothing that is private stays behind
-        assert np.array_equal(left, released[:-1])
+        assert np.array_equal(left, (steps + KnownNoise.drawn)[:-1])
 
 
 def test_errors_that_a_caller_asks_numpy_for_do_not_stop_a_release():
@@ -296,6 +298,145 @@ def test_each_parameter_has_its_part_of_a_sum_where_it_is():
     assert [len(held) for held in total._sums] == [7, 5, 2]
     total._totals[1].fill_(1.0)
     assert total._sums[0].tolist() == [0.0] * 4 + [1.0] * 3
+
+
+def processor_plan(size, clipping=KINDS[0], people=100, batch=20):
+    return ProcessorPlan(
+        batch=batch, population=people, steps=5, epsilon=2, delta=1e-5, size=size, clipping=clipping
+    )
+
+
+def summed_in_floats(parameters, uses, weights, clipping, groups=None):
+    """A sum of clipped gradients with one batch in it, in floats where they are allowed."""
+    size = sum(parameter.numel() for parameter in parameters)
+    total = ClippedSum(parameters, groups or [list(range(len(parameters)))], processor_plan(size, clipping))
+    kept = [list(total.keep(dict(enumerate(some))).values()) for some in uses]
+    total.add(kept, torch.tensor(weights, dtype=torch.float64), clipping.bound)
+    return total
+
+
+@given(
+    clipping=st.sampled_from(KINDS),
+    scale=st.floats(-40, 40),
+    seed=st.integers(0, 2**31),
+    left_out=st.integers(0, 7),
+)
+@settings(max_examples=examples(160))
+def test_no_person_moves_a_sum_in_floats_further_than_is_charged(clipping, scale, seed, left_out):
+    torch.manual_seed(seed)
+    model = nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 3))
+    inputs = torch.randn(8, 4) * (2.0**scale) ** torch.rand(8, 1)
+    uses, parameters = booked(model, inputs), list(model.parameters())
+    groups = [[0, 1], [2, 3]] if clipping.per_layer else None
+    whole = summed_in_floats(parameters, uses, [1.0] * 8, clipping, groups)
+    assert all(whole._is_waiting)
+    weights = [float(place != left_out) for place in range(8)]
+    without = summed_in_floats(parameters, uses, weights, clipping, groups).steps()
+    plan = processor_plan(sum(value.numel() for value in parameters), clipping)
+    moved = int(((whole.steps() - without).astype(object) ** 2).sum())
+    assert moved <= plan.squared_sensitivity
+    if scale > 8 and not isinstance(clipping, PerLayerClipping | AutomaticClipping):
+        assert moved > 0
+
+
+def test_sums_in_floats_are_those_in_doubles_whatever_their_batches_are():
+    """Several batches, several parts of a batch, and parameters of which only some are in floats."""
+    torch.manual_seed(6)
+    parameters = [torch.zeros(3, 4), torch.zeros(3), torch.zeros(5)]
+    plan = processor_plan(20, people=1000, batch=500)
+    assert plan.rows_in_floats == 64
+    total = ClippedSum(parameters, [[0, 1, 2]], plan)
+    for is_mixed in (False, True, False):
+        total = total.cleared()
+        expected = np.zeros(20)
+        for _ in range(2):
+            left, right = torch.randn(150, 1, 3), torch.randn(150, 1, 4)
+            rows = torch.randn(150, 5, dtype=torch.float64 if is_mixed else torch.float32)
+            uses = [OuterUse(left, right), RowsUse(left[:, 0]), RowsUse(rows)]
+            kept = [[one] for one in total.keep(dict(enumerate(uses))).values()]
+            total.add(kept, torch.ones(150, dtype=torch.float64), 0.7)
+            each = torch.cat([use.each() for use in uses], 1)
+            clipped = each / each.norm(dim=1, keepdim=True).clamp(min=0.7)
+            expected += clipped.sum(0).numpy() * plan.bound_in_steps
+        assert np.abs(total.steps() - expected).max() < plan.bound_in_steps * 1e-4
+        assert np.abs(expected).max() > plan.bound_in_steps
+
+
+def test_where_floats_are_shortened_sums_are_in_doubles():
+    rows, weights = torch.randn(9, 6), [1.0] * 9
+    torch.set_float32_matmul_precision("medium")
+    try:
+        total = summed_in_floats([torch.zeros(6)], [[RowsUse(rows)]], weights, KINDS[0])
+    finally:
+        torch.set_float32_matmul_precision("highest")
+    assert not any(total._is_waiting)
+    assert not any(total._is_empty)
+    assert any(summed_in_floats([torch.zeros(6)], [[RowsUse(rows)]], weights, KINDS[0])._is_waiting)
+
+
+def test_processes_beside_each_other_have_sums_in_doubles():
+    """Together they may have more places than are charged for."""
+    total = ClippedSum([torch.zeros(6)], [[0]], processor_plan(6), is_alone=False)
+    use = total.keep({"rows": RowsUse(torch.randn(9, 6))})["rows"]
+    total.add([[use]], torch.ones(9, dtype=torch.float64), 0.7)
+    assert not any(total._is_waiting)
+    assert total._values()[0].dtype == np.float64
+
+
+@pytest.mark.parametrize("held", [float("nan"), float("inf"), 2.0**70, 5.0, 0.0])
+def test_padding_and_what_is_not_finite_count_for_nothing_in_floats(held):
+    rows = torch.ones(5, 3)
+    rows[1] = held
+    for use in (RowsUse(rows), OuterUse(rows[:, None], torch.ones(5, 1, 1))):
+        weights = [1, 0, 1, 1, 1]
+        total = summed_in_floats([torch.zeros(3)], [[use]], weights, FlatClipping(0.7))
+        only = summed_in_floats([torch.zeros(3)], [[RowsUse(torch.ones(4, 3))]], [1] * 4, FlatClipping(0.7))
+        assert np.abs(total.steps() - only.steps()).max() <= 1 + 1e-6 * np.abs(only.steps()).max()
+        assert all(total._is_waiting)
+
+
+def test_tiny_and_huge_sides_of_a_product_stay_in_range():
+    """Their factors alone would be infinite as floats."""
+    for sizes in ((2.0**-120, 2.0**60), (2.0**60, 2.0**-120), (2.0**-126, 2.0**-126)):
+        left, right = (torch.full((3, 1, 2), size) for size in sizes)
+        plan = processor_plan(4, FlatClipping(1e-30))
+        found = summed_in_floats(
+            [torch.zeros(2, 2)], [[OuterUse(left, right)]], [1, 1, 1], FlatClipping(1e-30)
+        )
+        moved = found._values()[0].astype(float)
+        assert np.isfinite(moved).all()
+        assert (moved**2).sum() <= 9 * plan.squared_sensitivity
+
+
+def test_a_release_in_floats_is_the_sum_on_the_grid_and_its_noise():
+    """Number for number, in one thread and in two, with the count of an adaptive bound."""
+    rows = [torch.randn(3, size) for size in (14_000, 7, 16_000)] * 5
+    parameters, clipping = [torch.zeros(row.shape[1]) for row in rows], AdaptiveClipping(0.7)
+    size, found = sum(row.shape[1] for row in rows), []
+    plan, before = processor_plan(size, clipping), torch.get_num_threads()
+    for threads in (1, 2):
+        torch.set_num_threads(threads)
+        total = summed_in_floats(parameters, [[RowsUse(row)] for row in rows], [1.0] * 3, clipping)
+        steps = total.steps()
+        with replay(7):
+            means, bound, is_private = total.release(0.7)
+        with replay(7):
+            parts = one_word_parts(plan.drawn, current())
+        ends = [start for start, _ in parts[1:]] + [plan.size]
+        pieces = [
+            draws.next(min(2**15, end - place))
+            for (start, draws), end in zip(parts, ends, strict=True)
+            for place in range(start, end, 2**15)
+        ]
+        noise = np.concatenate([*pieces, parts[-1][1].next(1)]).astype(np.int64)
+        noisy, scale = (steps + noise).astype(np.float32), 0.7 / (plan.bound_in_steps * 20)
+        assert np.array_equal(torch.cat(means).numpy(), noisy[:-1] * np.float32(scale))
+        assert not is_private
+        share = 0.5 + float(steps[-1] + noise[-1]) / (2 * plan.count_weight * 20)
+        assert bound == pytest.approx(clipping.moved(0.7, share))
+        found.append(bound)
+    torch.set_num_threads(before)
+    assert found[0] == found[1]
 
 
 @pytest.mark.statistical

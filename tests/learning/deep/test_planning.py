@@ -11,6 +11,7 @@ from discreet.errors import BudgetExceeded, ParameterError
 from discreet.learning import AdaptiveClipping, PerLayerClipping, private, training_plan
 from discreet.learning.deep.accelerator.device_plan import DevicePlan
 from discreet.learning.deep.plan import TrainingPlan
+from discreet.learning.deep.processor_plan import ProcessorPlan
 
 STATED = {"epsilon": 1, "delta": 1e-6, "batch": 20, "steps": 4}
 
@@ -44,7 +45,7 @@ def test_the_plan_made_beforehand_is_that_of_the_optimizer(make, more):
     optimizer = optimizer_of(model, **STATED, **more)
     assert optimizer.plan == plan
     assert optimizer.plan.event == plan.event
-    assert type(plan) is TrainingPlan
+    assert type(plan) is ProcessorPlan
 
 
 def test_examples_of_people_are_part_of_the_plan():
@@ -56,6 +57,11 @@ def test_examples_of_people_are_part_of_the_plan():
         == training_plan(model, **stated)
         != training_plan(model, **STATED, population=120)
     )
+
+
+def test_noise_beyond_one_word_has_a_plan_of_any_deviation():
+    stated = STATED | {"epsilon": 40, "steps": 1, "population": 200}
+    assert type(training_plan(nn.Linear(3, 2), **stated)) is TrainingPlan
 
 
 def test_an_accelerator_has_a_plan_of_its_own(monkeypatch):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
@@ -14,16 +13,17 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from discreet.array_types import Floats, Integers
+from discreet.array_types import Integers
 from discreet.errors import ParameterError
 from discreet.learning.deep.clipping import AdaptiveClipping
 from discreet.learning.deep.epoch_plan import EpochPlan
-from discreet.learning.deep.plan import GRID_STEPS, TrainingPlan
+from discreet.learning.deep.float_uses import FloatUse, in_floats, multiplies_floats
+from discreet.learning.deep.plan import TrainingPlan
 from discreet.learning.deep.processes import Processes
+from discreet.learning.deep.released_parts import MOST_NUMBERS, NoisyPart, noisy_parts, side_by_side
 from discreet.learning.deep.step_parts import MakeSum
 from discreet.learning.deep.uses import LookupUse, OuterUse, Use, squared_norms
 from discreet.noise import current, is_private
-from discreet.noise.layered_gaussian import LayeredDraws
 
 __all__ = ["ClippedSum", "sums_in_doubles"]
 
@@ -32,12 +32,15 @@ _NORM_ROUNDING = 2.0**-24
 _TERM_SHARE = 2.0**-20
 """Keeps the rounding of a sum of products below 2^-32 for each example (lemma 3)."""
 _UP = 1 + 2.0**-40
-_IN_CACHE = 1 << 16  # numbers that are rounded at once
+_LARGEST_FACTOR = 2.0**100  # in floats, where a larger one may be infinite
 _MOST_POSITIONS, _MOST_SIZE = 2**13, 2**28  # for which the constants above are proven
 
 
 class ClippedSum:
-    """Adds up the gradients of a step, each shortened, in grid steps: 2^-24 of the bound.
+    """Adds up the gradients of a step, each shortened, in grid steps.
+
+    Totals are doubles. Where the plan allows sums in floats, those of some examples are added up in floats
+    first; if there is nothing else in a step, they are its sum.
 
     Parameters
     ----------
@@ -46,15 +49,24 @@ class ClippedSum:
     groups : list of lists of int
         Which of them have one norm together.
     plan : TrainingPlan or EpochPlan
+    is_alone : bool
+        Whether no other process has examples of the same step.
     """
 
     def __init__(
-        self, parameters: list[Tensor], groups: list[list[int]], plan: TrainingPlan | EpochPlan
+        self,
+        parameters: list[Tensor],
+        groups: list[list[int]],
+        plan: TrainingPlan | EpochPlan,
+        *,
+        is_alone: bool = True,
     ) -> None:
         if any(parameter.numel() > _MOST_SIZE for parameter in parameters):
             raise ParameterError("model", "has a parameter of more than 2^28 numbers", "smaller parameters")
         self._parameters = parameters
         self._groups, self._plan = groups, plan
+        # Processes have places each by itself: together they may have more than floats are charged for.
+        self._rows_in_floats = plan.rows_in_floats if is_alone else 0
         runs = [[value.numel() for value in some] for _, some in groupby(parameters, attrgetter("device"))]
         devices = [device for device, _ in groupby(parameter.device for parameter in parameters)]
         # One for all parameters that follow each other on a device; totals are its parts.
@@ -63,17 +75,23 @@ class ClippedSum:
             for run, device in zip(runs, devices, strict=True)
         ]
         self._totals = [part for held, run in zip(self._sums, runs, strict=True) for part in held.split(run)]
+        self._floats = [held.float() if self._rows_in_floats else held for held in self._sums]
+        self._parts = [part for held, run in zip(self._floats, runs, strict=True) for part in held.split(run)]
         self._is_empty = [True] * len(parameters)
+        self._is_waiting = [False] * len(parameters)  # in floats, and not added to the total
         self._count = 0
 
     def cleared(self) -> ClippedSum:
         """Return this sum, in the same place in memory, with nothing added."""
         self._is_empty, self._count = [True] * len(self._parameters), 0
+        self._is_waiting = [False] * len(self._parameters)
         return self
 
     def keep(self, uses: dict[str, Use]) -> dict[str, Use]:
         """Return the uses of a call in the form in which they are added up."""
-        return {name: use.made for name, use in uses.items()}
+        if not self._rows_in_floats:
+            return {name: use.made for name, use in uses.items()}
+        return {name: in_floats(use.made) for name, use in uses.items()}
 
     def shortened(self, use: Use) -> Use:
         """Return a use as it is."""
@@ -90,11 +108,16 @@ class ClippedSum:
         finite = torch.stack(norms).isfinite().all(0)
         if not finite.all():  # 0 times infinity is not 0; padding of a finite norm has the factor 0
             uses = [[use.without(finite) for use in found] for found in uses]
+        are_floats = self._rows_in_floats > 0 and multiplies_floats()
         for group, norm in zip(self._groups, norms, strict=True):
             factors = self._plan.clipping.factors(norm, len(self._groups), bound)
-            factors = torch.where(finite & kept, factors * weights, 0.0) * GRID_STEPS  # a power of two: exact
+            factors = torch.where(finite & kept, factors * weights, 0.0) * self._plan.bound_in_steps
             for place in group:
-                self._add_uses(place, uses[place], factors)
+                found = uses[place]
+                if are_floats and len(found) == 1 and isinstance(found[0], FloatUse):
+                    self._add_floats(place, found[0], factors)
+                else:
+                    self._add_uses(place, found, factors)
         if self._plan.count_weight:
             within = (
                 torch.where(norms[0] <= bound, 1, -1) * (weights * self._plan.count_weight).floor().long()
@@ -104,6 +127,7 @@ class ClippedSum:
 
     def _add_uses(self, place: int, uses: list[Use], factors: Tensor) -> None:
         """Add all uses of a parameter to each other, then to the total, which is rounded once (lemma 3)."""
+        self._settle(place)
         total = self._totals[place]
         for number, use in enumerate(uses):
             if number == 0:
@@ -114,19 +138,37 @@ class ClippedSum:
             total += found
         self._is_empty[place] = self._is_empty[place] and not uses
 
+    def _add_floats(self, place: int, use: FloatUse, factors: Tensor) -> None:
+        """Add some examples at a time in floats, and what was there before to the total (lemma 3b)."""
+        short = factors.clamp(max=_LARGEST_FACTOR).float()
+        for start in range(0, len(short), self._rows_in_floats):
+            self._settle(place)
+            rows = slice(start, start + self._rows_in_floats)
+            use.part(rows).float_sum(short[rows], self._parts[place])
+            self._is_waiting[place] = True
+
+    def _settle(self, place: int) -> None:
+        """Add what is in floats to the total."""
+        if self._is_waiting[place]:
+            total, part = self._totals[place], self._parts[place]
+            self._totals[place].copy_(part) if self._is_empty[place] else total.add_(part)
+            self._is_empty[place] = self._is_waiting[place] = False
+
     def zeros(self) -> list[Tensor]:
         """Return zeros in the shapes of the parameters."""
         return self.shaped(np.zeros(self._plan.size))
 
     def add_up(self, processes: Processes) -> None:
         """Put the sums over all processes in place of those of this one."""
-        processes.add_up(self._filled())
+        if processes.is_alone:
+            return
+        processes.add_up(self._filled_totals())
         self._is_empty, self._count = [False] * len(self._parameters), processes.total(self._count)
 
     def steps(self) -> Integers:
         """Return the sum in grid steps, and the count of an adaptive bound; private."""
         found = np.empty(self._plan.drawn, np.int64)
-        for start, part in self._parts():
+        for start, part in _pieces(self._values(), 0, self._plan.size):
             found[start : start + len(part)] = np.rint(part)
         found[self._plan.size :] = self._count
         return found
@@ -138,20 +180,22 @@ class ClippedSum:
         public, and nothing that is private stays behind.
         """
         plan, source = self._plan, current()
-        noise = LayeredDraws(Fraction(plan.variance), plan.drawn, source)
-        scale = bound / (GRID_STEPS * float(plan.batch))
+        parts, values = noisy_parts(plan, source), self._values()
+        scale = bound / (plan.bound_in_steps * float(plan.batch))
         found = np.empty(plan.size, self._kind)
-        with np.errstate(all="ignore"):  # a caller's np.seterr must not turn small numbers into errors
-            for start, part in self._parts():
-                np.rint(part, out=part)
-                np.add(part, noise.next(len(part)), out=part)  # integers below 2^53
-                np.multiply(part, scale, out=part)
-                found[start : start + len(part)] = part
+        ends = [start for start, _ in parts[1:]] + [plan.size]
+        side_by_side(
+            [
+                partial(_release, noise, _pieces(values, start, end), scale, found)
+                for (start, noise), end in zip(parts, ends, strict=True)
+            ]
+        )
         for held in self._sums:
             if held.device.type != "cpu":
                 held.zero_()
         if isinstance(plan.clipping, AdaptiveClipping):
-            share = 0.5 + float(noise.next(1)[0] + self._count) / (2 * plan.count_weight * float(plan.batch))
+            noisy_count = float(parts[-1][1].next() + self._count)
+            share = 0.5 + noisy_count / (2 * plan.count_weight * float(plan.batch))
             bound = plan.clipping.moved(bound, share)
         return self.shaped(found), bound, is_private(source.mark(0))
 
@@ -170,30 +214,46 @@ class ClippedSum:
         has_doubles = any(parameter.dtype == torch.float64 for parameter in self._parameters)
         return np.float64 if has_doubles else np.float32
 
-    def _filled(self) -> list[Tensor]:
+    def _values(self) -> list[NDArray[Any]]:
+        """Return the sum, flat, of all parameters: where it is, or a copy of what a device has."""
+        is_in_floats = all(self._is_waiting) and all(self._is_empty)
+        return [held.cpu().numpy() for held in (self._floats if is_in_floats else self._filled_totals())]
+
+    def _filled_totals(self) -> list[Tensor]:
         """Return the sums in doubles, flat, of all parameters."""
-        for total, is_empty in zip(self._totals, self._is_empty, strict=True):
-            if is_empty:
+        for place, total in enumerate(self._totals):
+            self._settle(place)
+            if self._is_empty[place]:
                 total.zero_()
         return self._sums
 
-    def _parts(self) -> Iterator[tuple[int, Floats]]:
-        """Yield the sum some numbers at a time, and where they start: of a device, a copy."""
-        start = 0
-        for held in self._filled():
-            values = held.cpu().numpy()
-            for place in range(0, len(values), _IN_CACHE):
-                yield start + place, values[place : place + _IN_CACHE]
-            start += len(values)
+
+def _pieces(values: list[NDArray[Any]], start: int, end: int) -> Iterator[tuple[int, NDArray[Any]]]:
+    """Yield the numbers of a sum from a start to an end, some at a time, and where they are."""
+    first = 0
+    for held in values:
+        least, most = max(start - first, 0), min(end - first, len(held))
+        for place in range(least, most, MOST_NUMBERS):
+            yield first + place, held[place : min(place + MOST_NUMBERS, most)]
+        first += len(held)
 
 
-def sums_in_doubles(plan: TrainingPlan | EpochPlan) -> MakeSum:
+def _release(
+    noise: NoisyPart, pieces: Iterator[tuple[int, NDArray[Any]]], scale: float, out: NDArray[Any]
+) -> None:
+    """Write the release of a part of a sum."""
+    with np.errstate(all="ignore"):  # a caller's np.seterr must not turn small numbers into errors
+        for start, piece in pieces:
+            noise.release(piece, scale, out[start : start + len(piece)])
+
+
+def sums_in_doubles(plan: TrainingPlan | EpochPlan, *, is_alone: bool = True) -> MakeSum:
     """Return what gives an empty sum for every step, always in the same place in memory."""
     made: list[ClippedSum] = []
 
     def make(parameters: list[Tensor], groups: list[list[int]]) -> ClippedSum:
         if not made:
-            made.append(ClippedSum(parameters, groups, plan))
+            made.append(ClippedSum(parameters, groups, plan, is_alone=is_alone))
         return made[0].cleared()
 
     return make

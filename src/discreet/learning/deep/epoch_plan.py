@@ -10,6 +10,7 @@ from discreet.errors import ParameterError
 from discreet.learning.deep.clipping import AdaptiveClipping, Clipping
 from discreet.learning.deep.correlation import chosen_band, prefix_error, root_coefficients
 from discreet.learning.deep.plan import (
+    GRID_STEPS,
     multiplier_between,
     overflow_of,
     places_of,
@@ -142,6 +143,16 @@ class EpochPlan(Record):
     @property
     def count_weight(self) -> int:
         """No bound is adapted."""
+        return 0
+
+    @property
+    def bound_in_steps(self) -> float:
+        """The bound of clipping in grid steps."""
+        return GRID_STEPS
+
+    @property
+    def rows_in_floats(self) -> int:
+        """Sums are in doubles."""
         return 0
 
     @property

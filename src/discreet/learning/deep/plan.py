@@ -163,6 +163,16 @@ class TrainingPlan(Record):
         return places_of(self.population, self.examples, self.rate, self.overflow)
 
     @property
+    def bound_in_steps(self) -> float:
+        """The bound of clipping in grid steps."""
+        return GRID_STEPS
+
+    @property
+    def rows_in_floats(self) -> int:
+        """Sums are in doubles."""
+        return 0
+
+    @property
     def drawn(self) -> int:
         """How many numbers get noise: those that are trained, and the count of an adaptive bound."""
         return self.size + (self.count_weight > 0)

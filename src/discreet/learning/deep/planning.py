@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from torch import nn
 
 from discreet.errors import ParameterError
 from discreet.learning.deep.accelerator.device_plan import DevicePlan
 from discreet.learning.deep.beginning import device_of, size_of
 from discreet.learning.deep.clipping import Clipping, stated_clipping
+from discreet.learning.deep.one_word_plan import BeyondOneWord
 from discreet.learning.deep.plan import TrainingPlan
+from discreet.learning.deep.processor_plan import ProcessorPlan
 from discreet.privacy.rational import Number
 
 __all__ = ["training_plan"]
@@ -33,7 +37,7 @@ def training_plan(
     Parameters
     ----------
     model : nn.Module
-        The model, where it will be trained: an accelerator has noise of its own law. Of its parameters only
+        The model, where it will be trained: what is charged for rounding differs. Of its parameters only
         the number of those that are trained matters.
     population : int
         A public bound on the number of people. Give the same one to `private`.
@@ -56,14 +60,19 @@ def training_plan(
     """
     if not isinstance(model, nn.Module):
         raise ParameterError("model", "is not a module", "a torch.nn.Module")
-    kind = DevicePlan if device_of(model).type == "cuda" else TrainingPlan
-    return kind(
-        batch=batch,
-        population=population,
-        examples=examples_per_person,
-        steps=steps,
-        epsilon=epsilon,
-        delta=delta,
-        size=size_of(model),
-        clipping=stated_clipping(clip),
-    )
+    stated: dict[str, Any] = {
+        "batch": batch,
+        "population": population,
+        "examples": examples_per_person,
+        "steps": steps,
+        "epsilon": epsilon,
+        "delta": delta,
+        "size": size_of(model),
+        "clipping": stated_clipping(clip),
+    }
+    if device_of(model).type == "cuda":
+        return DevicePlan(**stated)
+    try:
+        return ProcessorPlan(**stated)
+    except BeyondOneWord:
+        return TrainingPlan(**stated)

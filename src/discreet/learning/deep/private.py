@@ -108,11 +108,11 @@ def private(
 
     Finite precision
     ----------------
-    Norms and sums are in doubles, with proven bounds on their rounding; sums are rounded to integers, and the
-    noise is the nearest integer to an ideal normal number, drawn exactly from the operating system's entropy.
-    All rounding is part of the sensitivity that is charged. On an accelerator gradients become integers,
-    example by example, which are added up exactly, and the noise is nearly of that law, drawn by a cipher
-    under a key from that entropy; what it differs by is charged (docs/proofs/integer_gradients.md).
+    Norms and sums are in doubles, or of few examples in floats, with proven bounds on their rounding; sums
+    are rounded to integers, and the noise is an integer next to an ideal normal number, drawn exactly from
+    the operating system's entropy. All rounding, and what the law of the noise differs by, is charged. On an
+    accelerator gradients become integers, example by example, which are added up exactly, and the noise is
+    drawn by a cipher under a key from that entropy (docs/proofs/integer_gradients.md).
 
     Error
     -----
@@ -156,7 +156,7 @@ def private(
     draw, release = at_home(
         lambda _: begun.sampler.draw(plan.rate), places, lambda total, bound, _: total.release(bound)
     )
-    make_sum = _sums_of(plan, begun.device)
+    make_sum = _sums_of(plan, begun.device, is_alone=begun.processes.is_alone)
     with opened_record(record, plan, begun.processes) as (kept, taken):  # last: a refusal locks no file
         return PrivateOptimizer(
             optimizer,
@@ -173,10 +173,10 @@ def private(
         )
 
 
-def _sums_of(plan: TrainingPlan, device: torch.device) -> MakeSum:
-    """Return what adds gradients up: in doubles on the processor, as integers on an accelerator."""
+def _sums_of(plan: TrainingPlan, device: torch.device, *, is_alone: bool) -> MakeSum:
+    """Return what adds gradients up: as floats on the processor, as integers on an accelerator."""
     if not isinstance(plan, DevicePlan):
-        return sums_in_doubles(plan)
+        return sums_in_doubles(plan, is_alone=is_alone)
     from discreet.learning.deep.accelerator.device_noise import DeviceNoise
     from discreet.learning.deep.accelerator.integer_sum import IntegerSum
 
