@@ -50,7 +50,7 @@ def test_the_key_is_replaced_at_every_refill(monkeypatch):
 
     monkeypatch.setattr(entropy, "_keystream", watched)
     source = System()
-    for size in [1] * 600 + [513, 1000, 1]:
+    for size in [1] * 5000 + [4097, 5000, 1]:
         source.words(size)
         assert source._key != keys[-1]
     assert len(keys) == len(set(keys)) == 2 + 2

@@ -88,7 +88,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
         self._sum: GradientSum | None = None
         self._batch: PhysicalBatch | None = None
         self._held = HeldModel(model, self._parameters, shards)
-        self._is_drawing = self._is_closed = self.has_updated = self._is_repeating = False
+        self._is_drawing = self._is_closed = self.has_updated = False
         self._randomness = SecretRandomness()
         self._left_out = LeftOut()
 
@@ -176,7 +176,7 @@ class PrivateOptimizer(torch.optim.Optimizer):
             raise ParameterError("batches", "are being drawn already", "one loop over them at a time")
         if self._taken >= self._plan.steps:
             warn(f"all {self._taken} steps were taken before: the model does not change", stacklevel=2)
-        self._is_drawing, self._is_repeating = True, False
+        self._is_drawing = self._randomness.meets_users = True
         try:
             while self._taken < self._plan.steps:
                 if self._is_closed:
@@ -188,7 +188,6 @@ class PrivateOptimizer(torch.optim.Optimizer):
                 self._sum = self._make_sum(self._parameters, self._groups)
                 drawn = self._draw(self._taken - 1)
                 self._randomness.renew()
-                self._lend_libraries()
                 self._is_private = self._is_private and _draws_privately()
                 least = self._shards.batches(self._rows.count(drawn[0]))
                 for batch in self._rows.batches(*drawn, least):
@@ -204,15 +203,9 @@ class PrivateOptimizer(torch.optim.Optimizer):
                         )
                     if not batch.is_last:
                         self._randomness.enter()
-                        self._lend_libraries()
         finally:
             self._randomness.leave()
             self._is_drawing, self._batch, self._sum = False, None, None
-
-    def _lend_libraries(self) -> None:
-        """Make Python's and NumPy's generators secret, unless no code of users will be run with the batch."""
-        if not (self._is_repeating and self._rows.are_columns):
-            self._randomness.lend_libraries()
 
     def step(self, losses: Tensor | None = None) -> None:
         """Take the losses of the examples of the last batch; with the last batch of a step, change the model.
@@ -247,19 +240,13 @@ class PrivateOptimizer(torch.optim.Optimizer):
         Losses of the first batches are also computed to try out that no examples are mixed. On an
         accelerator one batch is recorded after them, and repeated for all others, which saves the time of
         starting its parts. So `losses` must do the same for every batch: what it does besides is done a few
-        times only, and a model that is switched to another mode, or gets other layers, goes on as recorded,
-        also with a compiler. Masks of dropout are drawn anew for every batch. The guarantee is that of
-        `private`, whatever a compiler rounds, if an example is computed alike in any company.
+        times only, and a model that is switched to another mode, or gets other layers, goes on as recorded.
+        Masks of dropout are drawn anew. The guarantee is that of `private` if examples are computed alike.
         """
         if compiler is not None and self._shards.is_any:
             raise ParameterError("compiler", "cannot trace a model that is sharded", "run without a compiler")
         reader = BatchReader(self._model, self._book, losses, compiler)
-
-        def uses(rows: Any, keep: Callable[..., Any]) -> list[list[Any]]:
-            self._randomness.lend_libraries()
-            return reader.uses(rows, keep)
-
-        recorded = RecordedSteps(uses, self._bound)
+        recorded = RecordedSteps(reader.uses, self._bound, self._randomness.meet_users)
         # Only what stays where it is can be repeated: the sum, the weights, and a bound that does not move.
         is_moving = isinstance(self._plan.clipping, AdaptiveClipping) or self._shards.is_any
         is_fixed = isinstance(self._plan, DevicePlan) and not is_moving
@@ -270,11 +257,10 @@ class PrivateOptimizer(torch.optim.Optimizer):
                 tried = 0
             is_ready = tried >= _BATCHES_BEFORE_CAPTURE and self._book.is_tried
             if is_fixed and is_ready and can_be_captured(rows):
-                self._is_repeating = True
+                self._randomness.meets_users = not self._rows.are_columns
                 self._repeat(recorded, rows)
             else:
-                self._is_repeating = False
-                self._randomness.lend_libraries()
+                self._randomness.meet_users()
                 tried += 1
                 self._take(reader, rows)
             if self.has_updated:

@@ -129,10 +129,12 @@ def test_noise_is_private_and_new_for_every_step():
 
 def test_what_has_moved_in_memory_is_recorded_anew():
     given, weights = batches(1)
-    total, recorded = sum_of(), RecordedSteps(uses_of, 0.7)
+    seen = []
+    total, recorded = sum_of(), RecordedSteps(uses_of, 0.7, lambda: seen.append(RunAgain.made))
     for places in ([1], [1], [2], [2]):
         recorded.release(total, given[0], weights, places)
     assert RunAgain.made == 2
+    assert seen == [0, 1]  # what comes before was called before each of them
     recorded.add(total, given[0], weights, [2])  # of another kind
     assert RunAgain.made == 3
     recorded.clear()

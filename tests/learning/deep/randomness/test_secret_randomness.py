@@ -131,14 +131,15 @@ def test_the_state_outside_is_as_it_was_after_every_step_and_at_the_end():
 class Repeated:
     """Stands for recorded batches; every third time the first of them is recorded anew."""
 
-    def __init__(self, uses, bound):
-        self._uses, self._count = uses, 0
+    def __init__(self, uses, bound, before):
+        self._uses, self._before, self._count = uses, before, 0
 
     def clear(self):
         self._count = 0
 
     def release(self, total, rows, weights, places):
         if self._count % 3 == 0:
+            self._before()
             self._uses(rows, total.keep)
         self._count += 1
         return weights >= 0, total.zeros(), True

@@ -23,10 +23,17 @@ class RecordedSteps:
         parameter. It must do the same for every batch.
     bound : float
         That of clipping, which does not move.
+    before : callable, optional
+        Is called before a batch is recorded, which runs code of users.
     """
 
-    def __init__(self, uses: Callable[[Any, Callable[..., Any]], list[list[Any]]], bound: float) -> None:
-        self._uses, self._bound = uses, bound
+    def __init__(
+        self,
+        uses: Callable[[Any, Callable[..., Any]], list[list[Any]]],
+        bound: float,
+        before: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._uses, self._bound, self._before = uses, bound, before
         self._recorded: dict[bool, CapturedBatch[Any]] = {}
         self._places: list[int] = []
 
@@ -71,6 +78,7 @@ class RecordedSteps:
             self._places = places
             self.clear()
         if is_whole not in self._recorded:
+            self._before()
             self._recorded[is_whole] = CapturedBatch(self._work(total, is_whole=is_whole), rows, weights)
         return self._recorded[is_whole]
 

@@ -35,9 +35,16 @@ class SecretRandomness:
     """Lends PyTorch's generators a secret state while a batch is read and run, and takes it away after.
 
     The state outside, which a checkpoint may hold, is left as it was.
+
+    Attributes
+    ----------
+    meets_users : bool
+        Whether code of users may be run with a batch, which might use Python's or NumPy's generator: these
+        are lent secret states, too, then.
     """
 
     def __init__(self) -> None:
+        self.meets_users = True
         self._outside: list[Tensor] | None = None
         self._secret: list[Tensor] | None = None
         self._libraries = LibraryGenerators()
@@ -56,15 +63,20 @@ class SecretRandomness:
         torch.set_rng_state(state)
         for seed_generator, word in zip(devices, words[_STATE:].tolist(), strict=True):
             seed_generator(word >> 1)  # seeds have 63 bits
+        if self.meets_users:
+            self.meet_users()
 
     def enter(self) -> None:
         """Go on with the secret state."""
         if self._outside is None and self._secret is not None:
             self._outside = _states()
             _restore(self._secret)
+            if self.meets_users:
+                self.meet_users()
 
-    def lend_libraries(self) -> None:
-        """Let Python's and NumPy's generators have a secret state, too, until `leave`: for code of users."""
+    def meet_users(self) -> None:
+        """Lend Python's and NumPy's generators a secret state, too, now and from now on."""
+        self.meets_users = True
         self._libraries.lend(current())
 
     def leave(self) -> None:
