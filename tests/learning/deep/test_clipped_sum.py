@@ -361,6 +361,20 @@ def test_sums_in_floats_are_those_in_doubles_whatever_their_batches_are():
         assert np.abs(expected).max() > plan.bound_in_steps
 
 
+def test_several_uses_of_a_parameter_are_added_up_in_doubles():
+    """They may cancel: the norm of their sum bounds none of them, nor what floats round."""
+    rows = 10 * torch.randn(9, 6)
+    other = torch.randn(9, 6) - rows
+    total = summed_in_floats(
+        [torch.zeros(6)], [[RowsUse(rows), RowsUse(other)]], [1.0] * 9, FlatClipping(0.7)
+    )
+    assert not any(total._is_waiting)
+    each = rows.double() + other.double()
+    clipped = each / each.norm(dim=1, keepdim=True).clamp(min=0.7)
+    expected = clipped.sum(0).numpy() * processor_plan(6, FlatClipping(0.7)).bound_in_steps
+    assert np.abs(total.steps() - expected).max() < processor_plan(6).bound_in_steps * 0.01
+
+
 def test_no_more_examples_are_added_in_floats_than_are_charged(monkeypatch):
     honest, counts = FloatRowsUse.float_sum, []
 
