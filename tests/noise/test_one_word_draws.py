@@ -196,3 +196,14 @@ def test_parts_make_up_the_vector_and_have_words_of_their_own():
 def test_a_branch_is_as_private_as_its_source():
     assert is_private(KeyedSource(System()).mark(0))
     assert not is_private(KeyedSource(Replay(1)).mark(0))
+
+
+@pytest.mark.parametrize("size", [3, 1000, 20_000])
+def test_words_of_a_branch_are_fresh_every_time(size):
+    """Else all chunks of a part would have the same noise, and releases would tell their difference."""
+    source = KeyedSource(System())
+    words = np.concatenate([source.words(size) for _ in range(5)])
+    assert len(np.unique(words)) == 5 * size
+    ((_, draws),) = one_word_parts(2**16, System())
+    first, second = draws.next(2**15), draws.next(2**15)
+    assert (first == second).sum() < 10

@@ -22,6 +22,7 @@ from discreet.learning.deep.clipping import (
     FlatClipping,
     PerLayerClipping,
 )
+from discreet.learning.deep.float_uses import FloatRowsUse
 from discreet.learning.deep.plan import GRID_STEPS, TrainingPlan
 from discreet.learning.deep.processor_plan import ProcessorPlan
 from discreet.learning.deep.uses import LookupUse, OuterUse, RowsUse
@@ -362,6 +363,41 @@ def test_sums_in_floats_are_those_in_doubles_whatever_their_batches_are():
         assert np.abs(expected).max() > plan.bound_in_steps
 
 
+def test_several_uses_of_a_parameter_are_added_up_in_doubles():
+    """They may cancel: the norm of their sum bounds none of them, nor what floats round."""
+    rows = 10 * torch.randn(9, 6)
+    other = torch.randn(9, 6) - rows
+    total = summed_in_floats(
+        [torch.zeros(6)], [[RowsUse(rows), RowsUse(other)]], [1.0] * 9, FlatClipping(0.7)
+    )
+    assert not any(total._is_waiting)
+    each = rows.double() + other.double()
+    clipped = each / each.norm(dim=1, keepdim=True).clamp(min=0.7)
+    expected = clipped.sum(0).numpy() * processor_plan(6, FlatClipping(0.7)).bound_in_steps
+    assert np.abs(total.steps() - expected).max() < processor_plan(6).bound_in_steps * 0.01
+
+
+def test_no_more_examples_are_added_in_floats_than_are_charged(monkeypatch):
+    honest, counts = FloatRowsUse.float_sum, []
+
+    def counted(use, factors, out):
+        counts.append((len(use.rows), len(factors)))
+        honest(use, factors, out)
+
+    monkeypatch.setattr(FloatRowsUse, "float_sum", counted)
+    plan = processor_plan(5, people=1000, batch=500)
+    assert plan.rows_in_floats == 64
+    total = ClippedSum([torch.zeros(5)], [[0]], plan)
+    for examples_of_batch in (150, 64):
+        use = total.keep({"rows": RowsUse(torch.randn(examples_of_batch, 5))})["rows"]
+        total.add([[use]], torch.ones(examples_of_batch, dtype=torch.float64), 0.7)
+    assert counts == [(64, 64), (64, 64), (22, 22), (64, 64)]
+    # One sum that goes on in floats would be in the last part; what was there before is in the total.
+    assert total._is_waiting == [True]
+    last = total._floats[0].clone()
+    assert not torch.equal(total._filled_totals()[0], last.double())
+
+
 def test_where_floats_are_shortened_sums_are_in_doubles():
     rows, weights = torch.randn(9, 6), [1.0] * 9
     torch.set_float32_matmul_precision("medium")
@@ -406,6 +442,18 @@ def test_tiny_and_huge_sides_of_a_product_stay_in_range():
         moved = found._values()[0].astype(float)
         assert np.isfinite(moved).all()
         assert (moved**2).sum() <= 9 * plan.squared_sensitivity
+
+
+@pytest.mark.parametrize("batches", [1, 2])
+def test_no_sum_of_floats_stays_behind_a_release(batches):
+    """Of several batches the last is in floats, and in the total that is released."""
+    total = ClippedSum([torch.zeros(6)], [[0]], processor_plan(6))
+    for _ in range(batches):
+        (use,) = total.keep({"rows": RowsUse(torch.randn(9, 6))}).values()
+        total.add([[use]], torch.ones(9, dtype=torch.float64), 0.7)
+    before = total._floats[0].clone()
+    total.release(0.7)
+    assert not (total._floats[0] == before).any()
 
 
 def test_a_release_in_floats_is_the_sum_on_the_grid_and_its_noise():

@@ -158,3 +158,23 @@ def test_settings_that_shorten_floats_are_read(monkeypatch):
     assert not multiplies_floats()
     monkeypatch.setenv("DNNL_DEFAULT_FPMATH_MODE", "strict")
     assert multiplies_floats()
+    monkeypatch.setenv("ONEDNN_DEFAULT_FPMATH_MODE", "BF16")
+    assert not multiplies_floats()
+
+
+@pytest.mark.skipif(not hasattr(torch.backends.mkldnn, "fp32_precision"), reason="of a later PyTorch")
+@pytest.mark.parametrize("precision", ["tf32", "bf16", "ieee"])
+def test_settings_of_a_backend_are_read(precision):
+    """PyTorch refuses to say what precision there is when backends have their own."""
+    for held in (torch.backends.mkldnn, torch.backends.mkldnn.matmul):
+        held.fp32_precision = precision
+        try:
+            assert multiplies_floats() == (precision == "ieee")
+        finally:
+            held.fp32_precision = "none"
+    assert multiplies_floats()
+
+
+def test_a_pytorch_without_settings_of_backends_says_what_it_does(monkeypatch):
+    monkeypatch.setattr(torch.backends, "mkldnn", object())
+    assert multiplies_floats()

@@ -17,8 +17,8 @@ from discreet.noise.one_word_draws import one_word_parts
 STATED = {"batch": 20, "population": 100, "steps": 5, "epsilon": 2, "delta": 1e-5, "size": 200_000}
 
 
-def plan_of(kind):
-    return kind(**STATED, clipping=FlatClipping(1.0))
+def plan_of(kind, **other):
+    return kind(**{**STATED, **other}, clipping=FlatClipping(1.0))
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
@@ -36,6 +36,24 @@ def test_noise_of_one_word_is_added_to_the_nearest_integers(kind):
     assert np.array_equal(sums, (steps + noise).astype(kind))  # nothing that is private stays behind
     assert np.array_equal(out, (sums * kind(2.0**-20)).astype(np.float32))
     assert part.next() == draws.next(1)[0]
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_many_examples_that_agree_are_not_cut_off(kind):
+    """As many as a step has places for may be longer together than 32 bits are."""
+    plan = plan_of(ProcessorPlan, batch=1000, population=10_000)
+    most = float(kind(plan.places * plan.bound_in_steps))
+    assert most > 2**32
+    sums = np.array([most, -most, 0.4, 2.0**31], kind)
+    with replay(4):
+        (_, part), _ = noisy_parts(plan, current())
+    with replay(4):
+        (_, draws), _ = one_word_parts(plan.drawn, current())
+    steps = np.rint(sums).astype(np.int64) + draws.next(4)
+    out = np.empty(4, np.float32)
+    part.release(sums, 0.5, out)
+    assert np.array_equal(sums, steps.astype(kind))
+    assert np.array_equal(out, (sums * 0.5).astype(np.float32))
 
 
 def test_noise_of_any_deviation_is_that_of_layers():

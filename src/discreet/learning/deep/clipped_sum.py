@@ -65,6 +65,7 @@ class ClippedSum:
             raise ParameterError("model", "has a parameter of more than 2^28 numbers", "smaller parameters")
         self._parameters = parameters
         self._groups, self._plan = groups, plan
+        self._length = plan.bound_in_steps  # once: it is made of fractions
         # Processes have places each by itself: together they may have more than floats are charged for.
         self._rows_in_floats = plan.rows_in_floats if is_alone else 0
         runs = [[value.numel() for value in some] for _, some in groupby(parameters, attrgetter("device"))]
@@ -111,7 +112,7 @@ class ClippedSum:
         are_floats = self._rows_in_floats > 0 and multiplies_floats()
         for group, norm in zip(self._groups, norms, strict=True):
             factors = self._plan.clipping.factors(norm, len(self._groups), bound)
-            factors = torch.where(finite & kept, factors * weights, 0.0) * self._plan.bound_in_steps
+            factors = torch.where(finite & kept, factors * weights, 0.0) * self._length
             for place in group:
                 found = uses[place]
                 if are_floats and len(found) == 1 and isinstance(found[0], FloatUse):
@@ -179,9 +180,9 @@ class ClippedSum:
         Rounded normal noise is added to the integers, in the place of the sum: from here on everything is
         public, and nothing that is private stays behind.
         """
-        plan, source = self._plan, current()
+        plan, source, is_in_floats = self._plan, current(), self._is_in_floats
         parts, values = noisy_parts(plan, source), self._values()
-        scale = bound / (plan.bound_in_steps * float(plan.batch))
+        scale = bound / (self._length * float(plan.batch))
         found = np.empty(plan.size, self._kind)
         ends = [start for start, _ in parts[1:]] + [plan.size]
         side_by_side(
@@ -192,6 +193,9 @@ class ClippedSum:
         )
         for held in self._sums:
             if held.device.type != "cpu":
+                held.zero_()
+        if self._rows_in_floats and not is_in_floats:  # the last examples are there, and in the total
+            for held in self._floats:
                 held.zero_()
         if isinstance(plan.clipping, AdaptiveClipping):
             noisy_count = float(parts[-1][1].next() + self._count)
@@ -216,8 +220,13 @@ class ClippedSum:
 
     def _values(self) -> list[NDArray[Any]]:
         """Return the sum, flat, of all parameters: where it is, or a copy of what a device has."""
-        is_in_floats = all(self._is_waiting) and all(self._is_empty)
-        return [held.cpu().numpy() for held in (self._floats if is_in_floats else self._filled_totals())]
+        found = self._floats if self._is_in_floats else self._filled_totals()
+        return [held.cpu().numpy() for held in found]
+
+    @property
+    def _is_in_floats(self) -> bool:
+        """Whether all of the sum is in floats."""
+        return all(self._is_waiting) and all(self._is_empty)
 
     def _filled_totals(self) -> list[Tensor]:
         """Return the sums in doubles, flat, of all parameters."""

@@ -129,12 +129,14 @@ def in_floats(use: Use) -> Use:
 
 def multiplies_floats() -> bool:
     """Whether PyTorch multiplies floats of 32 bits as such on the processor, and not parts of their bits."""
-    wanted = torch.backends.mkldnn
-    return (
-        torch.get_float32_matmul_precision() == "highest"
-        and {wanted.fp32_precision, wanted.matmul.fp32_precision} <= {"none", "ieee"}
-        and os.environ.get("DNNL_DEFAULT_FPMATH_MODE", "STRICT").upper() == "STRICT"
-    )
+    try:
+        is_highest = torch.get_float32_matmul_precision() == "highest"
+    except RuntimeError:  # it was set for each backend by itself
+        return False
+    backend = torch.backends.mkldnn
+    wanted = [getattr(each, "fp32_precision", "none") for each in (backend, getattr(backend, "matmul", None))]
+    modes = [os.environ.get(f"{name}_DEFAULT_FPMATH_MODE", "STRICT").upper() for name in ("ONEDNN", "DNNL")]
+    return is_highest and {*wanted} <= {"none", "ieee"} and {*modes} <= {"STRICT"}
 
 
 def _is_short(vectors: Tensor) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -26,7 +27,7 @@ __all__ = ["MOST_NUMBERS", "NoisyPart", "noisy_parts", "side_by_side"]
 MOST_NUMBERS = 1 << 15
 """How many are released at once: they stay in the processor's cache."""
 _LARGEST = 2.0**30
-"""Grid steps are cut off here, so that they fit into 32 bits with their noise."""
+"""Grid steps up to here fit into 32 bits with their noise."""
 
 
 class NoisyPart(Protocol):
@@ -57,20 +58,29 @@ class _Layered:
 
 
 class _OneWord:
-    """Noise of one word, below 2^27."""
+    """Noise of one word, below 2^27.
 
-    def __init__(self, draws: OneWordDraws) -> None:
-        self._draws = draws
-        self._steps = np.empty(MOST_NUMBERS, np.int32)
+    Parameters
+    ----------
+    draws : OneWordDraws
+    is_short : bool
+        Whether as many examples as a step has places for add up to 2^30 at most. More are added to noise as
+        doubles: where many agree in a number, they would be cut off.
+    """
+
+    def __init__(self, draws: OneWordDraws, *, is_short: bool) -> None:
+        self._draws, self._is_short = draws, is_short
+        self._steps = np.empty(MOST_NUMBERS, np.int32 if is_short else np.float64)
 
     def release(self, sums: NDArray[Any], scale: float, out: NDArray[Any]) -> None:
-        """Add integers of 32 bits, cut off at 2^30."""
+        """Add integers of 32 bits, cut off at 2^30, or doubles."""
         steps = self._steps[: len(sums)]
         np.rint(sums, out=sums)
-        np.clip(sums, -_LARGEST, _LARGEST, out=sums)
+        if self._is_short:
+            np.clip(sums, -_LARGEST, _LARGEST, out=sums)
         np.copyto(steps, sums, casting="unsafe")
         np.add(steps, self._draws.next(len(sums)), out=steps)
-        np.copyto(sums, steps)
+        np.copyto(sums, steps, casting="same_kind")
         np.multiply(sums, scale, out=out, casting="same_kind")
 
     def next(self) -> int:
@@ -81,8 +91,15 @@ class _OneWord:
 def noisy_parts(plan: TrainingPlan | EpochPlan, source: Source) -> list[tuple[int, NoisyPart]]:
     """Return the noise of each part of what a step releases, and where the part begins."""
     if isinstance(plan, ProcessorPlan):
-        return [(start, _OneWord(draws)) for start, draws in one_word_parts(plan.drawn, source)]
+        parts, is_short = one_word_parts(plan.drawn, source), _is_short(plan)
+        return [(start, _OneWord(draws, is_short=is_short)) for start, draws in parts]
     return [(0, _Layered(LayeredDraws(Fraction(plan.variance), plan.drawn, source)))]
+
+
+@lru_cache(maxsize=64)
+def _is_short(plan: ProcessorPlan) -> bool:
+    """Whether a step has too few places for a sum beyond 2^30."""
+    return plan.places * plan.bound_in_steps * (1 + plan.rounding) <= _LARGEST
 
 
 def side_by_side(works: Sequence[Callable[[], None]]) -> None:
