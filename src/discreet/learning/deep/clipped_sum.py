@@ -17,7 +17,7 @@ from discreet.array_types import Integers
 from discreet.errors import ParameterError
 from discreet.learning.deep.clipping import AdaptiveClipping
 from discreet.learning.deep.epoch_plan import EpochPlan
-from discreet.learning.deep.float_uses import FloatUse, in_floats, multiplies_floats
+from discreet.learning.deep.float_uses import FloatUse, in_doubles, in_floats, multiplies_floats
 from discreet.learning.deep.plan import TrainingPlan
 from discreet.learning.deep.processes import Processes
 from discreet.learning.deep.released_parts import MOST_NUMBERS, NoisyPart, noisy_parts, side_by_side
@@ -105,6 +105,7 @@ class ClippedSum:
         An example whose gradient has a norm that is not finite adds nothing.
         """
         kept = weights > 0
+        uses = [found if len(found) == 1 else list(map(in_doubles, found)) for found in uses]
         norms = [_norms([uses[place] for place in group], weights) for group in self._groups]
         finite = torch.stack(norms).isfinite().all(0)
         if not finite.all():  # 0 times infinity is not 0; padding of a finite norm has the factor 0

@@ -22,6 +22,7 @@ __all__ = [
     "FloatRowsUse",
     "FloatTurnedRowsUse",
     "FloatUse",
+    "in_doubles",
     "in_floats",
     "multiplies_floats",
 ]
@@ -35,6 +36,10 @@ class FloatUse(Use):
     """Gradients that can be added up in floats."""
 
     __slots__ = ()
+
+    @abstractmethod
+    def in_doubles(self) -> Use:
+        """Return the same gradients as they are measured and added up in doubles."""
 
     @abstractmethod
     def part(self, rows: slice) -> FloatUse:
@@ -52,6 +57,10 @@ class FloatRowsUse(RowsUse, FloatUse):
     def mass(self) -> Tensor:
         """The norms, from above."""
         return _lengths_from_above(self.rows)
+
+    def in_doubles(self) -> RowsUse:
+        """Return the rows."""
+        return RowsUse(self.rows)
 
     def part(self, rows: slice) -> FloatRowsUse:
         """Return some of the rows."""
@@ -71,6 +80,10 @@ class FloatTurnedRowsUse(TurnedRowsUse, FloatUse):
     """Gradients written out with the axes of the parameter in another order."""
 
     turned: FloatRowsUse
+
+    def in_doubles(self) -> TurnedRowsUse:
+        """Return the rows, in the same order of axes."""
+        return TurnedRowsUse(self.turned.in_doubles(), self.shape, self.order)
 
     def part(self, rows: slice) -> FloatTurnedRowsUse:
         """Return some of the rows."""
@@ -95,6 +108,10 @@ class FloatOuterUse(OuterUse, FloatUse):
     def mass(self) -> Tensor:
         """Return the product of the norms, from above."""
         return (_lengths_from_above(self.left) * _lengths_from_above(self.right))[:, 0]
+
+    def in_doubles(self) -> OuterUse:
+        """Return both sides."""
+        return OuterUse(self.left, self.right)
 
     def part(self, rows: slice) -> FloatOuterUse:
         """Return the gradients of some examples."""
@@ -125,6 +142,11 @@ def in_floats(use: Use) -> Use:
     if type(use) is OuterUse and use.positions == 1 and _is_short(use.left) and _is_short(use.right):
         return FloatOuterUse(use.left, use.right)
     return use
+
+
+def in_doubles(use: Use) -> Use:
+    """Return a use as it is measured in doubles: of uses that may cancel, norms from above say too little."""
+    return use.in_doubles() if isinstance(use, FloatUse) else use
 
 
 def multiplies_floats() -> bool:
