@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 PEER := .venv-opendp
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 JOBS ?= auto
+LONG ?= slow or hypothesis
 SITE ?= build/versions
 
 .DEFAULT_GOAL := help
@@ -27,7 +28,7 @@ test: $(VENV)/.test  ## every test, the long ones in part
 	$(PYTEST) -m "not slow"
 
 test-slow: $(VENV)/.test  ## the long tests, and those of properties with more examples
-	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile=thorough
+	$(PYTEST) -m "$(LONG)" --hypothesis-profile=thorough
 
 test-all: $(VENV)/.test  ## every test in full, for hours
 	EFFORT=all $(PYTEST) --hypothesis-profile=thorough

@@ -16,6 +16,9 @@ in sizes, in one of several ways:
 - ``@pytest.mark.exhaustive``: for `make test-all` alone;
 - ``@pytest.mark.usual``: in `make test` however long it takes.
 
+`EFFORT=few make test-slow` runs fewer cases of a test, and tries fewer examples: for machines on which all
+would take too long.
+
 Whatever needs Spark is slow, so that `make test` starts no Java.
 """
 
@@ -32,7 +35,9 @@ from randomness import IS_FRESH
 
 SHARE = 16
 LEAST = 2
-MOST = 6
+FEW = os.environ.get("EFFORT") == "few"
+"""Whether all long tests would take too long on this machine."""
+MOST = 2 if FEW else 6
 ALL = os.environ.get("EFFORT") == "all"
 """Whether this is `make test-all`."""
 UNCUT = os.environ.get("EFFORT") in ("all", "uncut")
@@ -57,7 +62,7 @@ def examples(full: int) -> int:
 
 
 def _thorough(full: int) -> int:
-    return full if ALL else max(1, full // 4)
+    return full if ALL else max(1, full // (SHARE if FEW else 4))
 
 
 def releases(full: int) -> int:
