@@ -132,6 +132,7 @@ def test_what_was_measured_is_still_there():
 
 
 def test_the_profile_decides_on_the_number_of_examples(monkeypatch):
+    monkeypatch.setattr(effort, "FEW", False)
     now = settings.get_current_profile_name()
     try:
         settings.load_profile("thorough")
